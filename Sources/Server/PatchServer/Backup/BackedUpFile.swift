@@ -7,13 +7,13 @@ package import SystemPackage
 
 /// A file of a backup without a signature: the records, and the server's files of each app and draft.
 package struct BackedUpFile: Hashable, Sendable {
-    /// Below the backup's folder.
+    /// The path relative to the backup's folder.
     package let path: String
     package let size: Int
     package let sha256: SHA256Digest
 
     package static let records = "records.sqlite"
-    /// The published tree is not among them: its files are signed, or proved by files that are.
+    /// Excludes the published tree: its files are signed, or verified by signed files.
     private static let folders = ["apps", "drafts"]
 
     /// The difference between a backup and its description.
@@ -40,7 +40,7 @@ package struct BackedUpFile: Hashable, Sendable {
         }
     }
 
-    /// Reads all of them, sorted by path.
+    /// Reads all such files, sorted by path.
     package static func all(in backup: FilePath, files: any FileOperations) throws(ServerError) -> [BackedUpFile] {
         do throws(FileError) {
             var all: [BackedUpFile] = []
@@ -54,8 +54,7 @@ package struct BackedUpFile: Hashable, Sendable {
 
     /// The first difference between a backup and its description, or nil.
     ///
-    /// - Parameter described: nil for a backup of an older program. Then a missing or linked file is found, and a changed one is
-    ///   not.
+    /// - Parameter described: nil for a backup of an older program. Then only missing and linked files are found, not changed ones.
     package static func fault(
         in backup: FilePath,
         _ described: [BackedUpFile]?,
@@ -89,7 +88,7 @@ package struct BackedUpFile: Hashable, Sendable {
         (self.path, size, sha256) = (path, fingerprint.size, fingerprint.sha256)
     }
 
-    /// All that are not folders, links among them, sorted.
+    /// All paths except folders, including links, sorted.
     private static func paths(in backup: FilePath, _ files: any FileOperations) throws(FileError) -> [String] {
         var paths: [String] = []
         func list(_ path: String) throws(FileError) {

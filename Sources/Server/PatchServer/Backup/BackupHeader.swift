@@ -1,16 +1,16 @@
 package import PatchFormat
 import PatchTrust
 
-/// What a backup is of, and of when: `backup.json`.
+/// The apps, versions and files of a backup, and when it was made: `backup.json`.
 package struct BackupHeader: Equatable, Sendable {
     package static let name = "backup.json"
     package static let format = "patchline-backup-v1"
-    /// Some 100,000 files.
+    /// Enough for about 100,000 files.
     package static let limit = 16_000_000
 
     package struct App: Equatable, Sendable {
         package let app: AppID
-        /// Of the timestamp; devices of that day knew no higher one.
+        /// The timestamp's version, the highest that devices knew when the backup was made.
         package let timestamp: Int
         package let channels: [ChannelName: Int]
 
@@ -33,7 +33,7 @@ package struct BackupHeader: Equatable, Sendable {
         }
     }
 
-    /// By the server's clock.
+    /// The time of the backup, by the server's clock.
     package let made: UTCTime
     package let apps: [App]
     /// Nil in backups of older programs, which are not checked for changes.

@@ -2,32 +2,32 @@ package import PatchFormat
 import PatchCrypto
 import PatchTrust
 
-/// An app of a server that came back from a backup: what it lists, and the numbers above which it goes on.
+/// An app restored from a backup: its published channels, and the version above which new roles are signed.
 package struct RestoredApp: Equatable, Sendable {
     package let app: AppID
     package let channels: [ChannelName: Int]
-    /// When what came back was signed; nil where it does not say.
+    /// When the restored timestamp was signed, if it states that.
     package let signedAt: UTCTime?
-    /// Snapshot, timestamp and dial are signed with higher numbers from now on.
+    /// Snapshot, timestamp and dial are signed with higher versions from now on.
     package let above: Int
 }
 
-/// Gives away every number that this server may have used after it was backed up, durably, before it signs anything.
+/// Reserves every role version that the server may have used after the backup.
 ///
-/// The caller holds the lock. Done again before anything is signed, it gives away the same ones.
+/// Durable before anything is signed. The caller holds the lock. A repeated run before anything is signed reserves the same
+/// versions.
 package struct RestoreNumbers: Sendable {
-    /// How many numbers a restored server leaves out.
+    /// How many versions a restored server skips.
     ///
-    /// Devices refuse a timestamp, a snapshot and a dial with a lower number than one that they know (TUF 5.4.3, 5.5.5), and
-    /// nobody can say what the server gave after the backup: one number a change. A server that signs every ten minutes
-    /// takes nineteen years for a million; and of the 2^53 that there are, a million may be left out nine thousand million
-    /// times.
+    /// Devices reject a timestamp, a snapshot and a dial with a lower version than a known one (TUF 5.4.3, 5.5.5). The versions
+    /// that the server used after the backup are unknown: one per change. A server that signs every ten minutes takes nineteen
+    /// years for a million. Of the 2^53 possible versions, a million can be skipped nine thousand million times.
     package static let step = 1_000_000
 
     private let repository: AppRepository
     private let known: Int
 
-    /// - Parameter known: a number that devices are known to have seen; 0 for none.
+    /// - Parameter known: a version that devices are known to have seen; 0 for none.
     package init(of repository: AppRepository, above known: Int = 0) {
         (self.repository, self.known) = (repository, known)
     }
@@ -49,7 +49,7 @@ package struct RestoreNumbers: Sendable {
 
     private func decide(over state: PublishedState, _ exported: FreshRoles.Versions?) -> FreshRoles.Versions {
         func above(_ version: Int, _ given: Int?) -> Int {
-            // A thief's number, near the end, leaves room for a next one.
+            // An attacker's version near the maximum still leaves room for a next one.
             max(given ?? 0, known, version <= UsedVersions.sane ? version + Self.step : version)
         }
         return FreshRoles.Versions(

@@ -2,13 +2,13 @@ import Linux
 package import PatchStore
 package import SystemPackage
 
-/// Brings a copy of a server's folder up to date: `patchsrv backup` writes it, and `patchsrv restore` reads it.
+/// Updates a copy of a server's folder: `patchsrv backup` writes it, and `patchsrv restore` reads it.
 ///
 /// Nearly every file of a server is written once, so a first ``bring(progress:)`` needs no lock and may take long,
 /// while releases are published. The next one, under the folder's lock, quickly copies the changes since; the copy is
 /// then the state of that moment.
 package struct ServerCopy {
-    /// The folders that a server keeps: without its lock, half-written files and uploads.
+    /// The folders of a server that are copied: without its lock, half-written files and uploads.
     package static let folders = ["apps", "drafts", "tree"]
 
     private let source: FilePath
@@ -32,14 +32,14 @@ package struct ServerCopy {
     }
 
     private struct Found {
-        /// Below the source; a folder comes before its contents.
+        /// Paths relative to the source; a folder precedes its contents.
         var folders: [(path: String, permissions: FilePermissions)] = []
         var files: [(path: String, status: FileStatus)] = []
     }
 
     /// Copies new and changed files, and removes files that are gone.
     ///
-    /// Afterwards: all of it is durable.
+    /// Afterwards: the whole copy is durable.
     ///
     /// - Parameter progress: called with the files looked at, and their total.
     package mutating func bring(progress: (_ done: Int, _ of: Int) -> Void = { _, _ in }) throws(ServerError) {
@@ -60,7 +60,7 @@ package struct ServerCopy {
         } catch { throw .file(error) }
     }
 
-    /// Skips anything but files and folders: a server never serves it.
+    /// Skips everything but files and folders: a server never serves it.
     private func list(_ path: String, isTop: Bool, _ found: inout Found) throws(FileError) {
         guard let status = try files.status(of: source.at(path)) else { return }
         switch status.kind {

@@ -6,7 +6,7 @@ import ReleaseFolder
 import SystemPackage
 
 extension CheckPass {
-    /// Every target of a role: there, of the length and digest that the role says.
+    /// Checks that every target of a role exists with the length and digest in the role.
     mutating func checkTargets(of role: TargetsRole?) {
         guard let role else { return }
         for (name, target) in role.targets.sorted(by: { $0.key < $1.key }) {
@@ -22,7 +22,7 @@ extension CheckPass {
         }
     }
 
-    /// A published channel: targets, entries, assets and their signatures, objects, labels.
+    /// Checks a published channel: targets, entries, assets and their signatures, objects, labels.
     mutating func check(_ channel: State.Channel, of name: ChannelName, _ labels: PublishedLabels?) {
         checkTargets(of: channel.role)
         guard let (bytes, file) = target(.patchList(name), of: channel.role) else { return }
@@ -82,7 +82,7 @@ extension CheckPass {
         }
     }
 
-    /// A target that was found whole; nil for one whose fault is known.
+    /// An intact target, or nil if its fault is already reported.
     private func target(_ path: TargetPath, of role: TargetsRole) -> ([UInt8], TargetFile)? {
         try? repository.tree.target(path, of: role)
     }
@@ -98,7 +98,9 @@ extension CheckPass {
         }
     }
 
-    /// Releases that one can go back to have all that they need; a number above the current one was never published.
+    /// Checks that releases available for a rollback are complete.
+    ///
+    /// Versions above the current one were never published.
     mutating func checkSuperseded(_ state: State) {
         var reader = ContentsReader(repository.tree)
         let current = state.snapshot.header.version
@@ -144,7 +146,9 @@ extension CheckPass {
         } catch { add(file, .malformed, "\(error)") }
     }
 
-    /// The server's own records, and its drafts; nil when the labels cannot be read.
+    /// Checks the server's own records and its drafts.
+    ///
+    /// Returns nil if the labels cannot be read.
     mutating func checkRecords() -> PublishedLabels? {
         let records = "apps/\(repository.app)"
         var labels: PublishedLabels?

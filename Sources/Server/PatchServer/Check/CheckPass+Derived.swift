@@ -5,9 +5,9 @@ import PatchFormat
 import PatchStore
 import PatchTrust
 
-/// Packs from a base: each makes the version that its name says.
+/// Packs from a base: each must produce the version in its name.
 extension CheckPass {
-    /// Devices go on without a pack that is wrong, so it costs bytes and breaks no update.
+    /// Devices update without a faulty pack, so it costs bytes and breaks no update.
     mutating func checkPack(_ file: TreePath.File, _ pack: BasePack, _ part: BasePack.Part) {
         let (base, new) = (documents.manifests(pack.base), documents.manifests(pack.manifest))
         guard !new.isEmpty else {
@@ -27,7 +27,7 @@ extension CheckPass {
         } catch { add(file, .form, "\(error)") }
     }
 
-    /// What is wrong with a pack; nil for one that is right, or that cannot be judged: a damaged object says nothing of it.
+    /// The fault of a pack, or nil if it is correct or cannot be judged: a damaged object proves nothing about it.
     private mutating func applied(
         _ file: TreePath.File,
         _ pack: BasePack,
@@ -54,10 +54,12 @@ extension CheckPass {
         }
     }
 
-    /// What comes out of a pack and what that refers to, far above what a real one needs: it holds memory for none of it.
+    /// The limit on a pack's output and referenced data.
+    ///
+    /// It is far above a real pack's size, as none of it is kept in memory.
     private static let contentsLimit = 16 * Limits.object
 
-    /// The same of signatures, which make a column of the new manifest with one of the base's.
+    /// The fault of a signature pack, which builds a column of the new manifest from one of the base's.
     private mutating func rebuilt(
         _ file: TreePath.File,
         _ base: PackManifest,
@@ -73,7 +75,7 @@ extension CheckPass {
         guard !columns.isEmpty, !wanted.isEmpty else { return nil }
         for column in columns {
             guard let bytes = try repository.storage.read(column, limit: Limits.signatureColumn) else { continue }
-            // A damaged column says nothing of them.
+            // A damaged column proves nothing about the pack's signatures.
             guard SHA256Digest(of: bytes) == column.digest else { return nil }
             for digest in wanted {
                 let column = try? PackSignatures.column(
@@ -89,7 +91,7 @@ extension CheckPass {
         return "they do not make the signatures of the manifest that their name says"
     }
 
-    /// Both in one must be what stands beside it.
+    /// The signatures and the pack, joined, must equal the file that contains both.
     private mutating func joined(_ file: TreePath.File, _ pack: BasePack) throws(ServerError) -> String? {
         let storage = repository.storage
         guard let signatures = try storage.read(.basePack(pack, .signatures), limit: Limits.signatureColumn),
@@ -110,7 +112,9 @@ extension CheckPass {
             ? nil : "it is not the signatures and the pack that stand beside it"
     }
 
-    /// What an index says must be so; a pack that it does not name costs a device a request, and is no fault.
+    /// Checks an index of packs: each of its statements must be true.
+    ///
+    /// A pack that it omits costs a device a request, and is not a fault.
     mutating func checkPackIndex(_ file: TreePath.File, of manifest: SHA256Digest) {
         guard !documents.manifests(manifest).isEmpty else {
             report.counts.unreferenced += 1
@@ -125,7 +129,7 @@ extension CheckPass {
         } catch { add(file, .form, "\(error)") }
     }
 
-    /// Nil for an index that is right or missing.
+    /// The contradiction, or nil for an index that is correct or missing.
     private mutating func contradiction(
         in file: TreePath.File,
         of manifest: SHA256Digest
@@ -140,7 +144,7 @@ extension CheckPass {
         return packs.contradiction(to: index, of: manifest, whole: whole)
     }
 
-    /// Nil for a damaged one.
+    /// The bytes of the first undamaged manifest, or nil.
     private func manifest(of files: [TreePath.File]) -> [UInt8]? {
         for file in files {
             guard let bytes = (try? repository.storage.read(file, limit: Limits.manifest)) ?? nil,
@@ -152,9 +156,9 @@ extension CheckPass {
     }
 }
 
-/// Compressed forms: what comes out of one is the file that its name says.
+/// Compressed forms: each must decompress to the file in its name.
 extension CheckPass {
-    /// Devices go back to the plain file where a form is wrong, so it costs bytes and breaks no update.
+    /// Devices fall back to the plain file if a form is wrong, so it costs bytes and breaks no update.
     mutating func checkForm(_ form: TreePath.File, of plain: TreePath.File, _ format: CompressionFormat) {
         do throws(ServerError) {
             guard let wanted = try content(of: plain) else {
@@ -169,7 +173,7 @@ extension CheckPass {
         } catch { add(form, .form, "\(error)") }
     }
 
-    /// Nil where it does not decode.
+    /// The digest of the decompressed bytes, or nil if the form does not decode.
     private mutating func decompressed(
         _ form: TreePath.File,
         _ format: CompressionFormat
@@ -188,10 +192,10 @@ extension CheckPass {
         return digester.finish().sha256
     }
 
-    /// Nil at the end, and where it cannot be read: then it does not decode.
+    /// The next bytes, or nil at the end or if the form cannot be read: then it does not decode.
     func chunk(of reader: any FileReader) -> [UInt8]? { (try? reader.next()) ?? nil }
 
-    /// Nil for what is not there, or is not named by its content.
+    /// The digest of the plain file's content, or nil if the file does not exist or its digest is unknown.
     private func content(of plain: TreePath.File) throws(ServerError) -> SHA256Digest? {
         guard case .pack(let manifest) = plain else { return listing.files[plain] == nil ? nil : plain.digest }
         let isIt = { (file: TreePath.File) in
@@ -209,7 +213,7 @@ extension CheckPass {
                 digester.update(bytes)
                 own.update(bytes)
             }
-            // A damaged object says nothing of the pack's forms.
+            // A damaged object proves nothing about the pack's forms.
             guard own.finish().sha256 == object else { return nil }
         }
         return digester.finish().sha256

@@ -3,7 +3,7 @@ import PatchCrypto
 import PatchTrust
 
 extension CheckPass {
-    /// What of the published state verifies.
+    /// The part of the published state that verifies.
     struct State {
         struct Channel {
             let name: ChannelName
@@ -18,7 +18,9 @@ extension CheckPass {
         let retired: Set<ChannelName>
     }
 
-    /// Every role that the newest timestamp leads to; nil when nothing below it can be judged.
+    /// Checks every role that the newest timestamp leads to.
+    ///
+    /// Returns nil if none below it can be judged.
     mutating func checkRoles() -> State? {
         guard let root = checkRoots(),
             var repository = walked(MetadataWalk(under: root, .noRole(because: .judgesBytes)))
@@ -43,7 +45,7 @@ extension CheckPass {
         return state
     }
 
-    /// A tree without a dial is none for a server (``PublishedState``), though every role that it has may verify.
+    /// A tree without a dial is not valid for a server (``PublishedState``), even if all its roles verify.
     private mutating func checkListsDial(_ repository: TrustedRepository) {
         guard repository.snapshot.files[ExactString("dial")] == nil else { return }
         if repository.targets.delegation(to: "dial") == nil {
@@ -55,7 +57,9 @@ extension CheckPass {
         }
     }
 
-    /// Answers a walk from the tree, and names the file at which it ends; nil then.
+    /// Answers a walk from the tree.
+    ///
+    /// If the walk fails, reports the file at which it ended and returns nil.
     private mutating func walked(_ start: MetadataWalk) -> TrustedRepository? {
         var walk = start
         var current: TreePath.File?
@@ -100,7 +104,9 @@ extension CheckPass {
         }
     }
 
-    /// Names the root that does not hold; what comes below is judged by the last that does.
+    /// Reports the first root that does not verify.
+    ///
+    /// Roles are then judged by the last one that does.
     private mutating func checkRoots(from anchor: [UInt8], version: Int) -> TrustedRoot? {
         let first = TreePath.File.root(version: version)
         let digest = SHA256Digest(of: anchor)

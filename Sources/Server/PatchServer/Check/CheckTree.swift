@@ -5,10 +5,10 @@ import PatchTrust
 import ReleaseFolder
 import SystemPackage
 
-/// Verifies everything that an app has here: each role from the root of trust, each reference, digest and signature, the
-/// releases that one can go back to, the records beside the tree.
+/// Verifies all files of an app on this server: each role from the root of trust, each reference, digest and signature, the
+/// releases available for a rollback, and the records beside the tree.
 ///
-/// Reads only, and needs no lock: files that a publish or `gc` changed meanwhile are checked again.
+/// It only reads, and needs no lock: files that a publish or `gc` changed meanwhile are checked again.
 package struct CheckTree: Sendable {
     /// How often a check begins anew because of a publish or a garbage collection meanwhile.
     private static let attempts = 8
@@ -32,7 +32,9 @@ package struct CheckTree: Sendable {
     }
 }
 
-/// One pass over everything that an app has on a server, which goes on after a fault.
+/// One pass over all files of an app on a server.
+///
+/// It continues after a fault.
 struct CheckPass {
     let repository: AppRepository
     let listing: TreeListing
@@ -51,13 +53,15 @@ struct CheckPass {
         progress = repository.progress(.checking, listing.files.count)
     }
 
-    /// Whether files disappeared since this began: then `gc` ran beside it, and the missing ones may be unneeded.
+    /// Whether files disappeared since this pass began.
+    ///
+    /// Then `gc` ran concurrently, and the missing files may be unneeded.
     func lostNames() throws(ServerError) -> Bool {
         let now = try repository.storage.listing()
         return listing.files.keys.contains { now.files[$0] == nil }
     }
 
-    /// The roles, what they refer to, the rest of the tree, the records beside it.
+    /// Checks the roles, the files that they refer to, the rest of the tree and the records beside it.
     mutating func run() {
         let labels = checkRecords()
         if let state = checkRoles() {
@@ -87,7 +91,7 @@ struct CheckPass {
         referenced.insert(file)
     }
 
-    /// A role's bytes; nil when it is missing, which is a fault.
+    /// A role's bytes, or nil if it is missing, which is a fault.
     mutating func bytes(_ file: TreePath.File, limit: Int, sha256: SHA256Digest? = nil) -> [UInt8]? {
         note(file)
         guard listing.files[file] != nil else {
@@ -104,7 +108,9 @@ struct CheckPass {
         }
     }
 
-    /// The fingerprint of a file named by its digest, read once; nil when it is missing or altered, which is a fault.
+    /// The fingerprint of a file named by its digest, read once.
+    ///
+    /// Nil if it is missing or altered, which is a fault.
     mutating func fingerprint(_ file: TreePath.File, by referrer: String) -> Fingerprint? {
         note(file)
         guard let digest = file.digest else { return nil }
@@ -138,7 +144,7 @@ struct CheckPass {
         }
     }
 
-    /// Unreferenced files must match their names too: a publish may come to rely on them.
+    /// Unreferenced files must match their names too: a later publish may reuse them.
     private mutating func checkRest() {
         for file in listing.files.keys where !referenced.contains(file) {
             switch file {
@@ -149,7 +155,7 @@ struct CheckPass {
             case .compressed(let plain, let format): checkForm(file, of: plain, format)
             case .basePack(let pack, let part): checkPack(file, pack, part)
             case .packIndex(let manifest): checkPackIndex(file, of: manifest)
-            // The first is never a file; nothing refers to the other, and a device refuses what is wrong.
+            // A pack is never a file of its own. Nothing refers to the others, and devices reject faulty ones.
             case .pack, .express, .gateway: break
             }
         }

@@ -8,15 +8,15 @@ import SystemPackage
 
 /// The rules of each line: facts in, verdict out.
 extension Diagnosis.Line {
-    /// A publish of a large bundle needs this much at once.
+    /// A publish of a large bundle may need this much.
     private static let littleSpace = 1_000_000_000
     private static let noSpace = 100_000_000
     private static let fewFiles = 10_000
-    /// No server ran before it was written.
+    /// Earlier times are wrong: no server ran before this code was written.
     private static let earliest = UTCTime(seconds: 1_760_000_000)
     /// How far two clocks may differ.
     private static let clockSlack = Duration.minutes(1)
-    /// How long before its end a certificate is to be renewed.
+    /// How long before its expiry a certificate should be renewed.
     private static let renewal = Duration.days(14)
 
     /// The free space for future releases.
@@ -39,7 +39,7 @@ extension Diagnosis.Line {
     /// - Parameters:
     ///   - signedAt: when the newest timestamp was signed; nil without an app.
     ///   - build: when this program was built.
-    ///   - written: when the newest entry of the audit log was, at the earliest; nil without one.
+    ///   - written: the earliest time of the newest entry of the audit log; nil without one.
     package static func clock(
         _ now: UTCTime,
         signedAt: UTCTime?,
@@ -62,7 +62,9 @@ extension Diagnosis.Line {
         return Diagnosis.Line("clock", .ok, "\(now)")
     }
 
-    /// The server's folder, which no user but its own needs to read, except for the tree.
+    /// The server's folder.
+    ///
+    /// Only its own user needs to read it, except for the tree.
     package static func folder(
         _ status: FileStatus?,
         canWrite: Bool,
@@ -147,7 +149,7 @@ extension Diagnosis.Line {
         return Diagnosis.Line(subject, .ok, "the passphrase opens it, and the root of trust lists it")
     }
 
-    /// The findings of ``Readiness`` on an app, one line for each role that is due.
+    /// The findings of ``Readiness`` on an app, one line for each role due for signing.
     package static func roles(of app: Readiness.App, at now: UTCTime) -> [Diagnosis.Line] {
         if let fault = app.fault {
             return [Diagnosis.Line("\(app.app) tree", .fault, fault, hint: "patchsrv check names each file")]
@@ -164,7 +166,7 @@ extension Diagnosis.Line {
         }
     }
 
-    /// - Parameter size: of `labels.json`, in bytes.
+    /// - Parameter size: the size of `labels.json`, in bytes.
     package static func labels(of app: AppID, size: Int) -> Diagnosis.Line {
         let share = size * 100 / Limits.stateFile
         return Diagnosis.Line(
@@ -175,7 +177,7 @@ extension Diagnosis.Line {
         )
     }
 
-    /// Packs that save too little for the room that they take.
+    /// Packs that save too few bytes for the disk space they use.
     package static func packs(of app: AppID, count: Int, text: String) -> Diagnosis.Line {
         let all = Words.count(count, "pack")
         return Diagnosis.Line(
@@ -188,7 +190,7 @@ extension Diagnosis.Line {
     }
 
     /// - Parameters:
-    ///   - validity: of the certificate, in seconds since 1970.
+    ///   - validity: the validity of the certificate, in seconds since 1970.
     ///   - fault: why certificate and key cannot be used.
     package static func tls(_ validity: ClosedRange<Int>?, fault: String?, at now: UTCTime) -> Diagnosis.Line {
         if let fault { return Diagnosis.Line("tls", .fault, fault) }
@@ -205,10 +207,10 @@ extension Diagnosis.Line {
         return Diagnosis.Line("tls", isSoon ? .warning : .ok, "it holds until \(end)", hint: isSoon ? "renew it" : nil)
     }
 
-    /// The owner of the port.
+    /// The state of the port.
     package enum Port: Equatable, Sendable {
         case free
-        /// A server that answers as ours do.
+        /// A server that answers like ours.
         case ours
         /// The same, but speaking HTTPS where HTTP was expected, or HTTP where HTTPS was.
         case oursOtherwise(isTLS: Bool)

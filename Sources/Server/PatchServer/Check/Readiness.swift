@@ -3,22 +3,22 @@ package import PatchFormat
 package import PatchStore
 package import PatchTrust
 
-/// Whether what a server offers holds now, and goes on to hold for a while.
+/// Whether the published metadata is valid now, and remains so for a while.
 package struct Readiness: Equatable, Sendable {
     /// From good to bad.
     package enum Status: String, CaseIterable, Comparable, Sendable {
         case ready
-        /// Nothing is wrong yet; a role ends within the time that was asked for.
+        /// All is valid, but a role expires within the given time.
         case signSoon = "sign-soon"
-        /// Nothing is wrong yet; soon nothing more can be published, and nothing be signed again.
+        /// All is valid, but soon nothing can be published or signed for lack of disk space.
         case diskNearlyFull = "disk-nearly-full"
-        /// Nothing is wrong yet; the server has no passphrase for the online key, so it signs nothing again.
+        /// All is valid, but the server has no passphrase for the online key, so it cannot sign again.
         case keyLocked = "key-locked"
-        /// The server signs nothing, because its clock shows a time that is certainly past.
+        /// The server signs nothing, because its clock is certainly behind.
         case clockBehind = "clock-behind"
-        /// Devices take nothing new.
+        /// A role has expired, so devices accept nothing new.
         case expired
-        /// The published tree does not verify, so devices take nothing from it.
+        /// The published tree does not verify, so devices accept nothing from it.
         case unverified
         /// There is no app.
         case empty
@@ -28,7 +28,7 @@ package struct Readiness: Equatable, Sendable {
         }
     }
 
-    /// What is known of one app: until when its roles hold, or why nobody can say.
+    /// The verification result of one app: when its roles expire, or why they do not verify.
     package enum Finding: Equatable, Sendable {
         case verified([RoleExpiry])
         case unverified(ServerError)
@@ -37,23 +37,23 @@ package struct Readiness: Equatable, Sendable {
     package struct App: Equatable, Sendable {
         package let app: AppID
         package let status: Status
-        /// What has to be signed again, soonest first.
+        /// The roles that must be signed again, soonest first.
         package let due: [RoleExpiry]
-        /// Why the tree does not verify, or nothing is signed.
+        /// Why the tree does not verify, or why nothing is signed.
         package let fault: String?
         /// Set while the clock keeps the server from signing.
         package let clock: ClockBehind?
     }
 
     package let apps: [App]
-    /// What the disk is short of.
+    /// The resources that the disk is short of.
     package let lowResources: [LowResource]
-    /// The worst of all apps and the disk.
+    /// The worst status of all apps and the disk.
     package let status: Status
 
     /// - Parameters:
-    ///   - within: how long before its end a role is reported; see ``RoleExpiry/state(within:at:)``.
-    ///   - locked: whose online keys the server cannot open.
+    ///   - within: how long before its expiry a role is reported; see ``RoleExpiry/state(within:at:)``.
+    ///   - locked: apps whose online keys the server cannot open.
     ///   - behind: apps whose newest signature is later than the clock.
     package init(
         _ findings: [(app: AppID, finding: Finding)],
@@ -133,7 +133,7 @@ extension RoleExpiry {
 }
 
 extension ServerError {
-    /// For everybody who can ask the server: without the places of its disk.
+    /// A description for all clients of the server, without paths of its disk.
     fileprivate var publicDescription: String {
         if case .file = self { return "a file of the published tree cannot be read" }
         return description
@@ -141,7 +141,7 @@ extension ServerError {
 }
 
 extension PublishedState {
-    /// Until when each role holds: those that people sign, then those that the server signs.
+    /// The expiry of each role: first those that key holders sign, then those that the server signs.
     package var expiries: [RoleExpiry] {
         let channels = channels.sorted { $0.key < $1.key }.map { ($0.key.text, $0.value.role.header) }
         let holders = [("root", root.header), ("targets", targets.header)] + channels
@@ -151,14 +151,14 @@ extension PublishedState {
     }
 }
 
-/// What a server's disk is running out of.
+/// A resource that a server's disk runs out of.
 package enum LowResource: String, Sendable {
-    /// Bytes.
+    /// Free bytes.
     case space
-    /// Files that it can hold (inodes).
+    /// Free files (inodes).
     case files
 
-    /// What is below what must be free; nothing where nobody can say what is.
+    /// The resources below the required minimum; empty if the free space is unknown.
     package static func of(_ disk: DiskSpace?, enough: DiskSpace) -> [LowResource] {
         guard let disk else { return [] }
         let isShortOfFiles = (disk.freeFiles ?? .max) < enough.freeFiles ?? 0

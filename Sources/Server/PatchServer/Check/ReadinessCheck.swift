@@ -4,9 +4,9 @@ import PatchCrypto
 import PatchTrust
 package import SystemPackage
 
-/// Reports whether a server is ready, at any rate of requests, and verifies its trees only now and then.
+/// Reports whether a server is ready, at any rate of requests.
 ///
-/// One verification at a time: requests meanwhile get its result.
+/// It verifies the trees only now and then. One verification runs at a time: concurrent requests receive its result.
 package actor ReadinessCheck {
     /// How long a verification counts while no timestamp is replaced.
     package static let lifetime = Duration.seconds(5)
@@ -16,7 +16,7 @@ package actor ReadinessCheck {
         let timestamps: [StoredFile?]
         let findings: [(app: AppID, finding: Readiness.Finding)]
         let locked: Set<AppID>
-        /// When the newest timestamp of each app was signed, by its own word.
+        /// When the newest timestamp of each app was signed, as stated in it.
         let signedAt: [AppID: UTCTime]
     }
 
@@ -34,10 +34,10 @@ package actor ReadinessCheck {
     package private(set) var verifications = 0
 
     /// - Parameters:
-    ///   - within: how long before its end a role is reported.
+    ///   - within: how long before its expiry a role is reported.
     ///   - enough: the least free resources of the disk.
     ///   - space: the free resources; nil when unknown.
-    ///   - opens: whether the server can sign with an online key; true where that is not expected.
+    ///   - opens: whether the server can sign with an online key; true if it is not expected to.
     package init(
         _ folder: ServerFolder,
         files: any FileOperations,
@@ -74,12 +74,12 @@ package actor ReadinessCheck {
     /// The free resources of the disk; nil when unknown.
     func disk() -> DiskSpace? { space() }
 
-    /// The findings on each app; at most ``lifetime`` old.
+    /// The findings on each app, at most ``lifetime`` old.
     func findings() throws(ServerError) -> [(app: AppID, finding: Readiness.Finding)] { try look().findings }
 
     private func look() throws(ServerError) -> Known {
         let time = now()
-        // Also those that lost their timestamps: to every other command they are no apps.
+        // Includes apps that lost their timestamps; other commands do not treat those as apps.
         let apps = try folder.givenApps(files: files)
         var timestamps: [StoredFile?] = []
         for app in apps {
@@ -105,7 +105,7 @@ package actor ReadinessCheck {
         return found
     }
 
-    /// A missing key is not one that a passphrase would open: other findings report its loss.
+    /// A missing key counts as openable, as a passphrase would not help: other findings report its loss.
     private func canOpen(_ app: AppID) -> Bool {
         let path = folder.onlineKey(of: app)
         guard let file = try? files.read(path, limit: Limits.keyFile) else { return true }
@@ -127,7 +127,7 @@ extension ReadinessCheck.Known {
 }
 
 extension ServerFolder {
-    /// Whether an app's tree verifies, and until when.
+    /// Whether an app's tree verifies, and when its roles expire.
     ///
     /// - Parameter signedAt: Set to the time of the timestamp's signature, if it has one.
     func finding(of app: AppID, files: any FileOperations, signedAt: inout UTCTime?) -> Readiness.Finding {

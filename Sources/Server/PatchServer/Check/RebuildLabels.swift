@@ -3,7 +3,7 @@ import PatchStore
 import PatchCrypto
 import PatchTrust
 
-/// A release that was once published, by the server's history.
+/// A release that was once published, according to the server's history.
 package struct KnownRelease: Equatable, Sendable {
     package let channel: ChannelName
     package let roleVersion: Int
@@ -14,7 +14,7 @@ package struct KnownRelease: Equatable, Sendable {
     }
 }
 
-/// A lost record of labels, rebuilt from the tree and the history.
+/// A record of labels that was lost and rebuilt from the tree and the history.
 struct RebuiltLabels {
     let labels: PublishedLabels
     /// How many releases it was rebuilt from.
@@ -22,7 +22,7 @@ struct RebuiltLabels {
     /// Versions whose contents are unknown, if they were published.
     let unknown: [ChannelName: [ClosedRange<Int>]]
 
-    /// For the operator who repaired it.
+    /// A note for the operator who repaired it.
     var note: String {
         let gaps = unknown.sorted { $0.key < $1.key }.map { channel, ranges in
             let numbers = ranges.map { $0.count == 1 ? "\($0.lowerBound)" : "\($0.lowerBound)-\($0.upperBound)" }
@@ -39,8 +39,8 @@ struct RebuiltLabels {
 
 /// Collects every label of a release in the tree or in the history, with the content of the first release that had it.
 ///
-/// The published release wins over any other. Numbers above its own were never published, or by a thief from whom the
-/// channel was taken back.
+/// The published release takes precedence. Higher versions were never published, or only by an attacker from whom the channel was
+/// recovered.
 struct RebuildLabels: Sendable {
     private let repository: AppRepository
     private let history: [KnownRelease]
@@ -87,7 +87,9 @@ struct RebuildLabels: Sendable {
         return last.filter { state.channels[$0.key] == nil }
     }
 
-    /// Releases that were published, the oldest first; of one in both the tree and the history, the tree's.
+    /// Releases that were published, the oldest first.
+    ///
+    /// The tree's copy wins over the history's.
     private func standingReleases(
         _ state: PublishedState,
         _ dropped: [ChannelName: Int]
@@ -109,7 +111,7 @@ struct RebuildLabels: Sendable {
         return found.sorted { ($0.roleVersion, $0.channel) < ($1.roleVersion, $1.channel) }
     }
 
-    /// The list of a role in the tree.
+    /// The release of a role in the tree.
     private func release(of channel: ChannelName, _ version: Int) throws -> KnownRelease? {
         guard let role = try tree.standingRole(channel.text, version: version) else { return nil }
         let list = try ParsedPatchList(try tree.target(.patchList(channel), of: role).0).list
@@ -136,7 +138,7 @@ struct RebuildLabels: Sendable {
 }
 
 extension PublishedLabels {
-    /// With every label of the published lists; an error when one is known with other bytes.
+    /// Adds every label of the published lists; throws if one is known with other bytes.
     func adding(publishedIn state: PublishedState, _ tree: AppTree) throws(ServerError) -> PublishedLabels {
         var labels = self
         for (name, channel) in state.channels {

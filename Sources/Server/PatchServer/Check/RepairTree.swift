@@ -5,15 +5,15 @@ import PatchTrust
 import ReleaseFolder
 package import SystemPackage
 
-/// Checks a tree as ``CheckTree`` does, and repairs with proof.
+/// Checks a tree like ``CheckTree``, and repairs the faults that it can prove.
 ///
-/// It puts back files whose digest is known and whose bytes are found elsewhere, the first root of trust, labels that a
-/// verified list has. It removes half-written files, and compressed forms and packs that are wrong. It rebuilds a lost
-/// record of labels and the indexes of packs.
+/// It restores files whose digest is known and whose bytes are found elsewhere, the first root of trust, and labels of a verified
+/// list. It removes half-written files, and faulty compressed forms and packs. It rebuilds a lost record of labels and the indexes
+/// of packs.
 ///
-/// Signs nothing, and removes nothing of the tree but such forms and packs. The caller holds the lock.
+/// It signs nothing, and removes nothing of the tree but such forms and packs. The caller holds the lock.
 package struct RepairTree: Sendable {
-    /// Each round may reveal the files below a role that the round before put back.
+    /// Each round may reveal the files below a role that the previous round restored.
     private static let rounds = 8
 
     private let repository: AppRepository
@@ -81,7 +81,7 @@ package struct RepairTree: Sendable {
         return healed
     }
 
-    /// The record of labels with those of the published lists.
+    /// The record of labels, with the labels of the published lists.
     private func labelsOfLists() throws(ServerError) -> PublishedLabels {
         try repository.labels().adding(publishedIn: PublishedState(of: repository), repository.tree)
     }
@@ -102,7 +102,7 @@ extension TreePath.File {
     }
 }
 
-/// Sources for files that the tree lost: other channels and apps of this server, drafts, and the operator's folders.
+/// Sources for files missing from the tree: other channels and apps of this server, drafts, and the operator's folders.
 private struct RepairSources {
     private let repository: AppRepository
     private let folders: [FilePath]
@@ -131,7 +131,7 @@ private struct RepairSources {
         self.targets = targets
     }
 
-    /// The first source that holds exactly these bytes.
+    /// The first source that contains exactly these bytes.
     func source(of wanted: TreeFault.Wanted) -> TreeWrite.Source? {
         let inTree = (targets[wanted.sha256] ?? []).first { file in
             (try? repository.storage.fingerprint(of: file))?.sha256 == wanted.sha256

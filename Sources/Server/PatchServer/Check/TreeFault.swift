@@ -4,42 +4,48 @@ import PatchTrust
 
 /// A fault of one file in an app's folder.
 package struct TreeFault: Hashable, Sendable {
-    /// Which rule it breaks.
+    /// The violated rule.
     package enum Rule: String, CaseIterable, Sendable {
-        /// A file that is referred to is not there.
+        /// A referenced file does not exist.
         case missing
-        /// Its bytes do not match its name, or the file that refers to it.
+        /// The bytes do not match the file's name, or the file that refers to it.
         case altered
-        /// It cannot be parsed as its kind of file.
+        /// The file cannot be parsed.
         case malformed
         /// A role that does not verify from the root of trust.
         case untrusted
-        /// An entry or an asset whose signature or digests do not hold.
+        /// An entry or an asset whose signature or digests are not valid.
         case entry
         /// The record of labels differs from a published list.
         case label
-        /// Its name is none of a published tree; it is not served.
+        /// The file's name does not belong in a published tree.
+        ///
+        /// The file is not served.
         case stranger
         /// One of the server's own records, or a draft, cannot be read.
         case record
-        /// A compressed form that is not one of the file that it stands beside, a pack that does not make its version, or an
-        /// index that names what is not there; devices do without.
+        /// A compressed form that does not match its plain file, a pack that does not produce its version, or an index that lists
+        /// missing packs.
+        ///
+        /// Devices do without them.
         case form
-        /// Half-written, by an interrupted or running writer; no reader meets it.
+        /// A half-written file of an interrupted or running writer.
+        ///
+        /// Clients never read it.
         case leftover
 
-        /// Whether the tree is broken by it.
+        /// Whether this breaks the tree.
         package var isFault: Bool { self != .leftover }
     }
 
-    /// Below the server's folder.
+    /// The path relative to the server's folder.
     package let path: String
     package let rule: Rule
     /// The finding, in words.
     package let detail: String
-    /// The file that would heal it, if it can be found.
+    /// The file that would repair the fault, if it can be found.
     let wanted: Wanted?
-    /// The compressed form, pack or index that is wrong.
+    /// The faulty compressed form, pack or index.
     let form: TreePath.File?
 
     /// A file of the tree whose bytes are known by their digest.
@@ -69,11 +75,11 @@ extension TreeFault.Rule {
     }
 }
 
-/// The findings of a check of everything.
+/// The findings of a full check.
 package struct TreeReport: Equatable, Sendable {
     package let app: AppID
     package internal(set) var faults: [TreeFault] = []
-    /// Faults that were healed, as found.
+    /// Faults that were repaired, as found.
     package internal(set) var repaired: [TreeFault] = []
     /// Consequences of the repair that the operator must know.
     package internal(set) var notes: [String] = []
@@ -84,21 +90,23 @@ package struct TreeReport: Equatable, Sendable {
         package var roles = 0
         package var targets = 0
         package var objects = 0
-        /// Compressed ones of targets, objects and packs.
+        /// Compressed forms of targets, objects and packs.
         package var forms = 0
-        /// From a base, and the signatures beside them.
+        /// Packs from a base, and their signature packs.
         package var packs = 0
         package var bytes = 0
-        /// RSA signatures of entries and assets that hold.
+        /// Valid RSA signatures of entries and assets.
         package var signatures = 0
-        /// Files of the tree that nothing refers to; `gc` removes them in time.
+        /// Unreferenced files of the tree.
+        ///
+        /// `gc` removes them later.
         package var unreferenced = 0
     }
 
     package var isWhole: Bool { !faults.contains { $0.rule.isFault } }
 }
 
-/// What is wrong with what somebody signed.
+/// Descriptions of faults in signed metadata.
 enum SignedFault {
     static func noTarget(_ name: ExactString) -> String { "\(name) is no target of a channel" }
     static func length(_ found: Int, signed: Int) -> String { "it has \(found) bytes; the role says \(signed)" }

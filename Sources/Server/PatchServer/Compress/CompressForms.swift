@@ -9,8 +9,8 @@ import SystemPackage
 
 /// Makes the compressed forms that a release's files lack, and its packs from earlier versions, on all cores.
 ///
-/// It needs no lock, so no other change waits for them, and the tree is as it was: they are published with the release.
-/// Without a quorum, or without room on the disk, nothing is made. The caller discards them in the end.
+/// It needs no lock and leaves the tree unchanged, so no other change waits for it. The forms are published with the release.
+/// Without a quorum, or without space on the disk, nothing is made. The caller discards the forms in the end.
 package struct CompressForms: Sendable {
     private let verified: VerifiedRelease
     private let repository: AppRepository
@@ -71,10 +71,10 @@ package struct CompressForms: Sendable {
 }
 
 extension ServerFolder {
-    /// A folder of its own for files that are about to be published.
+    /// A separate folder for files that are about to be published.
     func scratch() -> FilePath { root.at("\(Self.compressing)\(UInt64.random(in: .min ... .max))") }
 
-    /// Removes what publishers left who died while they compressed.
+    /// Removes the files of publishers that were killed while they compressed.
     ///
     /// - Returns: the size of each file.
     func removeForgottenForms(olderThan time: UTCTime, files: any FileOperations) throws(ServerError) -> [Int] {

@@ -7,8 +7,9 @@ import PatchTrust
 import ReleaseFolder
 import SystemPackage
 
-/// Compressed forms of a release that is about to be published, and packs that lead to it: files of their own, to be put into
-/// the tree with it.
+/// Compressed forms of a release that is about to be published, and packs that lead to it.
+///
+/// They are separate files, moved into the tree with the release.
 package struct CompressedForms: Sendable {
     struct Form: Sendable {
         let file: TreePath.File
@@ -17,15 +18,14 @@ package struct CompressedForms: Sendable {
         let size: Int
     }
 
-    /// No forms.
     package static let none = CompressedForms(made: [], folder: nil)
 
     let made: [Form]
-    /// Whether others are to be made once the release is published.
+    /// Whether more forms are made after the release is published.
     let awaitsOthers: Bool
-    /// Packs that are not kept, because they save too little for the room that they take.
+    /// Packs that are discarded, because they save too few bytes for the space they use.
     package let leftOut: [LeftOutPack]
-    /// Holds them; nil for none.
+    /// The folder of the files; nil for none.
     private let folder: FilePath?
 
     init(made: [Form], leftOut: [LeftOutPack] = [], folder: FilePath?, awaitsOthers: Bool = false) {
@@ -33,10 +33,10 @@ package struct CompressedForms: Sendable {
     }
 
     package var count: Int { made.count }
-    /// Of all of them.
+    /// The total size of the forms.
     package var bytes: Int { made.reduce(0) { $0 + $1.size } }
 
-    /// Removes their files: they were published, or are not wanted after all.
+    /// Removes the files, once they are published or no longer wanted.
     package func discard(_ files: any FileOperations) {
         if let folder { try? files.removeTree(folder) }
     }
@@ -48,7 +48,7 @@ extension PublicationPlan {
     }
 }
 
-/// A file made of others, on its way to the disk.
+/// Writes a file made from others.
 struct FormWriter: ~Copyable {
     private let path: FilePath
     private let writer: any FileWriter
@@ -89,13 +89,13 @@ struct CompressionWork: Sendable {
         (self.plan, self.folder, self.files, self.open) = (plan, folder, files, open)
     }
 
-    /// All of them, or why one failed.
+    /// Makes all forms; throws the first error.
     func run(_ progress: @escaping Progress) async throws(ServerError) -> [CompressedForms.Form] {
         try await ParallelWork(plan.jobs, on: threads) { (job, number) throws(ServerError) in try make(job, number) }
             .run(progress)
     }
 
-    /// Nil for what does not shrink.
+    /// Makes one form, or returns nil if the file does not shrink.
     private func make(_ job: CompressionPlan.Job, _ number: Int) throws(ServerError) -> CompressedForms.Form? {
         let path = folder.at("\(number)")
         guard try mayShrink(job.item), let form = try write(job, to: path) else {
@@ -105,9 +105,9 @@ struct CompressionWork: Sendable {
         return form
     }
 
-    /// Told by its beginning: most of what does not shrink is an image or a font, which says so at once.
+    /// Judges by the first bytes: most files that do not shrink are images or fonts, which shows at once.
     private func mayShrink(_ item: CompressionPlan.Item) throws(ServerError) -> Bool {
-        // The beginning of many files says nothing of the others.
+        // The beginning of one file proves nothing about the others of a pack.
         guard item.sources.count == 1 else { return true }
         var beginning: [UInt8] = []
         try read(item) { (bytes) throws(ServerError) in
@@ -120,9 +120,9 @@ struct CompressionWork: Sendable {
 
     private static let sample = 131_072
 
-    /// Nil where it is not worth its name.
+    /// Writes one form, or returns nil if it saves too little.
     ///
-    /// What the codec does not take gets no form either: an object that changed on its way in is found when it is put.
+    /// Data that the codec rejects has no form either. An object that changed on its way in is found when the form is stored.
     private func write(_ job: CompressionPlan.Job, to path: FilePath) throws(ServerError) -> CompressedForms.Form? {
         guard let compressor = try? Compressor(job.format, size: job.item.size, effort: plan.effort) else { return nil }
         var form = try FormWriter(path, files)
@@ -141,7 +141,7 @@ struct CompressionWork: Sendable {
         return CompressionFormat.pays(made.size, for: job.item.size) ? made : nil
     }
 
-    /// Hands over the bytes of all sources in order, for as long as `take` wants more.
+    /// Passes the bytes of all sources in order, until `take` returns false.
     private func read(
         _ item: CompressionPlan.Item,
         _ take: (_ bytes: [UInt8]) throws(ServerError) -> Bool

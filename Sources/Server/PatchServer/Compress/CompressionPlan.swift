@@ -3,7 +3,7 @@ import PatchFormat
 
 /// The compressed forms to make, and how thoroughly.
 struct CompressionPlan: Sendable {
-    /// The bytes of a file of the tree: one source after the other.
+    /// The bytes of a file of the tree: its sources, concatenated.
     struct Item: Sendable {
         enum Source: Sendable {
             case bytes([UInt8])
@@ -12,7 +12,7 @@ struct CompressionPlan: Sendable {
 
         let file: TreePath.File
         let sources: [Source]
-        /// Of all sources, in bytes.
+        /// The size of all sources, in bytes.
         let size: Int
     }
 
@@ -24,7 +24,7 @@ struct CompressionPlan: Sendable {
         var form: TreePath.File { .compressed(item.file, format) }
     }
 
-    /// Fewer bytes than this are not worth a form; a pack with more than an object may have is none that is read.
+    /// Smaller files are not worth a form; a pack larger than an object may be is never read.
     static let sizes = 128...Limits.object
 
     /// The largest first, so that no core waits long for the last one.
@@ -32,7 +32,7 @@ struct CompressionPlan: Sendable {
     let effort: Compressor.Effort
 
     /// - Parameters:
-    ///   - wanted: with `fast`, zstd forms alone: every device of ours accepts them.
+    ///   - wanted: with `fast`, zstd forms alone: all devices of this project accept them.
     ///   - isThere: whether the tree has a form already.
     init<Failure>(
         _ items: [Item],
@@ -49,7 +49,7 @@ struct CompressionPlan: Sendable {
         self.init(jobs: jobs, wanted)
     }
 
-    /// Both forms of every file that has no gzip form: a fast publish makes none, so its zstd form is a fast one.
+    /// Both forms of every file without a gzip form: a fast publish makes none, so its zstd form is a fast one.
     init<Failure>(
         improving items: [Item],
         isThere: (_ form: TreePath.File) throws(Failure) -> Bool
@@ -70,18 +70,18 @@ struct CompressionPlan: Sendable {
     private init(jobs: [Job], _ wanted: FormEffort) {
         self.jobs = jobs.sorted { ($1.item.size, $0.name) < ($0.item.size, $1.name) }
         let files = jobs.filter { if case .pack = $0.item.file { false } else { true } }
-        // Of a bundle of which little is new, the pack is most of the work.
+        // If little of a bundle is new, most of the work is its pack.
         let packs = jobs.reduce(0) { $0 + $1.item.size } - files.reduce(0) { $0 + $1.item.size }
         let bytes = max(files.reduce(0) { $0 + $1.item.size }, packs) / CompressionFormat.allCases.count
         effort = wanted == .fast ? .quick : Self.effort(for: bytes)
     }
 
-    /// So that a publisher waits for two or three minutes of processor time at most, whatever the release weighs.
+    /// Limits a publisher's wait to two or three minutes of processor time, for a release of any size.
     ///
-    /// Level 19 takes 0.7 s of one core a megabyte, once in the file and once in the pack; level 12 a tenth of that, level 3
-    /// a hundredth.
+    /// Level 19 takes 0.7 s of one core a megabyte, once in the file and once in the pack; level 12 a tenth of that, level 3 a
+    /// hundredth.
     ///
-    /// - Parameter bytes: of the files, or of the packs where they have more.
+    /// - Parameter bytes: the size of the files, or of the packs if that is larger.
     static func effort(for bytes: Int) -> Compressor.Effort {
         switch bytes {
         case ...150_000_000: .most
@@ -90,9 +90,9 @@ struct CompressionPlan: Sendable {
         }
     }
 
-    /// Of a release: every target and object that it has, and the pack of every bundle.
+    /// The plan for a release: each of its targets and objects, and the pack of every bundle.
     ///
-    /// What does not shrink is tried again with each release, which costs little: its beginning says so.
+    /// A file that does not shrink is tried again with each release. That costs little, as its first bytes are enough.
     init<Failure>(
         of release: ReleaseContents,
         _ wanted: FormEffort = .best,
@@ -113,22 +113,22 @@ struct CompressionPlan: Sendable {
     }
 }
 
-/// What a release has, as far as its compressed forms are concerned.
+/// The parts of a release that compressed forms are made of.
 struct ReleaseContents: Sendable {
     struct Bundle: Sendable {
         let manifest: SHA256Digest
-        /// In the manifest's order.
+        /// The objects in the manifest's order.
         let objects: [Fingerprint]
     }
 
     let targets: [(TreePath.File, [UInt8])]
-    /// With its size.
+    /// Each object with its size.
     let objects: [SHA256Digest: Int]
     let bundles: [Bundle]
 }
 
 extension CompressionPlan.Job {
-    /// So that the same release is always compressed in the same order.
+    /// Makes the order of compression the same for each run.
     fileprivate var name: String {
         switch item.file {
         case .object(let digest), .pack(let digest), .target(_, let digest): digest.hex + format.suffix

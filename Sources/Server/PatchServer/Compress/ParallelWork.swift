@@ -4,7 +4,9 @@ import NIOPosix
 import PatchFormat
 import PatchStore
 
-/// Jobs that are done in order on a few threads, a job at a time, so that another release's come in between.
+/// Jobs that run in order on a few threads.
+///
+/// Other releases' jobs run in between.
 struct ParallelWork<Job: Sendable, Made: Sendable>: Sendable {
     private struct State {
         var next = 0
@@ -18,7 +20,7 @@ struct ParallelWork<Job: Sendable, Made: Sendable>: Sendable {
     private let make: @Sendable (_ job: Job, _ number: Int) throws(ServerError) -> Made?
     private let state = NIOLockedValueBox(State())
 
-    /// - Parameter make: nil for what is not wanted after all; after an error no other job begins.
+    /// - Parameter make: returns nil for an unwanted result; after an error no other job begins.
     init(
         _ jobs: [Job],
         on threads: CompressionThreads,
@@ -27,13 +29,13 @@ struct ParallelWork<Job: Sendable, Made: Sendable>: Sendable {
         (self.jobs, self.threads, self.make) = (jobs, threads, make)
     }
 
-    /// All of them, or why one failed.
+    /// Does all jobs; throws the first error.
     func run(_ progress: @escaping Progress) async throws(ServerError) -> [Made] {
         await withTaskGroup(of: Void.self) { group in
             for worker in 0..<min(jobs.count, threads.count) {
                 group.addTask {
                     while let done = await threads.run({ next() }) {
-                        // One teller: it is not called from several threads at once.
+                        // Only one worker reports, so the closure is not called concurrently.
                         if worker == 0 { progress(min(done, jobs.count - 1)) }
                     }
                 }
@@ -47,7 +49,7 @@ struct ParallelWork<Job: Sendable, Made: Sendable>: Sendable {
 
     /// Does the next job.
     ///
-    /// - Returns: how many are done; nil when there is nothing more to do.
+    /// - Returns: the number of finished jobs, or nil if no job is left.
     private func next() -> Int? {
         guard let number = take() else { return nil }
         let result = Result { () throws(ServerError) in try make(jobs[number], number) }
@@ -70,15 +72,16 @@ struct ParallelWork<Job: Sendable, Made: Sendable>: Sendable {
     }
 }
 
-/// The threads that compress, for the whole process: whatever is published at the same time, they and their memory are as many.
+/// The threads for compression, shared by the whole process.
 ///
-/// Not those of Swift's tasks, which would have no thread left to answer anybody.
+/// Their number and memory do not grow with concurrent publishes. They are separate from the threads of Swift's tasks, which would
+/// otherwise have no thread left to serve requests.
 struct CompressionThreads: Sendable {
-    /// As many as there are cores; each thorough compression holds some 90 MB of tables.
+    /// As many threads as there are cores, at most four; each thorough compression uses some 90 MB of tables.
     static let forms = CompressionThreads(atMost: 4)
-    /// A pack from a base takes up to 250 MB: what it is made of, and its tables.
+    /// A pack from a base takes up to 250 MB, for its inputs and its tables.
     static let packs = CompressionThreads(atMost: 2)
-    /// For work that no publisher waits for: at a low priority, so that it takes the time that nothing else needs.
+    /// Threads for work that no publisher waits for, at a low priority.
     static let background = CompressionThreads(atMost: 2, niceness: 10)
 
     let count: Int
@@ -92,12 +95,12 @@ struct CompressionThreads: Sendable {
         pool.start()
     }
 
-    /// Waits for a thread, and for what it does there.
+    /// Waits for a thread, and for the result of `work`.
     func run<Value: Sendable, Failure: Error>(
         _ work: @escaping @Sendable () throws(Failure) -> Value
     ) async throws(Failure) -> Value {
         let (pool, niceness) = (pool, niceness)
-        // A task of its own, which nobody cancels: a pool gives a cancelled task no thread, and this one needs a result.
+        // A separate, uncancelled task: a pool gives a cancelled task no thread, and this one needs a result.
         let task = Task {
             try await pool.runIfActive {
                 // On Linux a priority is a thread's own. Setting it again costs nothing and cannot fail downwards.

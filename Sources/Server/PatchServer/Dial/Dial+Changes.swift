@@ -1,15 +1,15 @@
 import PatchFormat
 
 extension Dial {
-    /// The dial of a channel that lists `entries`, without rows of what is listed no more.
+    /// The dial of a channel that lists `entries`, without rows of versions no longer listed.
     func keeping(_ entries: [PatchEntry]) -> Dial {
         with(entries.compactMap { row($0.patchID, $0.fingerprint.sha256) })
     }
 
-    /// The dial after `changes`, one after the other; rows stand in the order of the list.
+    /// The dial after `changes`, in order; rows are in the order of the list.
     ///
-    /// A version that pauses keeps its share for the day on which it goes on. A row that says nothing is left out: without
-    /// one the signed ceiling holds.
+    /// A paused version keeps its share for the time when it resumes. A row without effect is left out: without a row the signed
+    /// ceiling applies.
     func turned(by changes: [DialChange], of entries: [PatchEntry]) throws(DialRefusal) -> Dial {
         var rows = entries.map { row($0.patchID, $0.fingerprint.sha256) ?? .saysNothing(of: $0) }
         for change in changes {
@@ -41,7 +41,9 @@ extension Dial.Row {
 
     var saysNothing: Bool { rollout == Dial.everyDevice && !paused && reason == nil && headcount == nil }
 
-    /// The reason is the last change's; one that changes nothing and gives none leaves the one before.
+    /// The reason is the last change's.
+    ///
+    /// A change without effect and reason keeps the previous reason.
     fileprivate func turned(by change: DialChange, of entry: PatchEntry) throws(DialRefusal) -> Dial.Row {
         var (rollout, paused, headcount) = (rollout, paused, headcount)
         switch change.action {
@@ -51,7 +53,7 @@ extension Dial.Row {
             try entry.allow(share)
             rollout = share
         case .headcount(let count):
-            // Who has a place keeps it: a lower number would be a promise that nobody can keep.
+            // A device with a place keeps it, so a lower number cannot be enforced.
             if let headcount, count < headcount {
                 throw .headcountLowered(entry.patchID, entry.version, asked: count, current: headcount)
             }
@@ -76,12 +78,8 @@ extension Dial {
     /// The share that restricts nothing.
     static let everyDevice = 10_000
 
-    /// The dial that a release is published with; nil if the published one stays.
-    ///
-    /// - Parameters:
-    ///   - published: The channel's dial; nil if it has none.
-    ///   - starts: The versions that begin restricted.
-    ///   - entries: The release's, in whose order the rows are.
+    /// The dial to publish with a release; nil if the published one stays.
+    ///   - entries: The release's entries. The rows have their order.
     static func next(
         after published: Dial?,
         starting starts: [StartedVersion],

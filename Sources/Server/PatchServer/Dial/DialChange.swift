@@ -1,6 +1,6 @@
 package import PatchFormat
 
-/// What an operator asks of the dial, for one version of a patch or for all that are listed.
+/// An operator's change of the dial, for one version of a patch or for all listed versions.
 package struct DialChange: Hashable, Sendable {
     package enum Subject: Hashable, Sendable {
         case everyVersion
@@ -11,18 +11,20 @@ package struct DialChange: Hashable, Sendable {
     package enum Action: Hashable, Sendable {
         case pause
         case resume
-        /// In devices of 10,000, at most the signed ceiling.
+        /// The share of devices, in devices of 10,000, at most the signed ceiling.
         case rollout(Int)
-        /// How many devices may take it; never fewer than before.
+        /// How many devices may install it; never lowered.
         case headcount(Int)
-        /// Resumes it with the schedule's first share; the server turns it up step by step.
+        /// Resumes the version with the schedule's first share; the server raises it step by step.
         case ramp(RolloutRamp)
     }
 
     package let patchID: PatchID
     package let subject: Subject
     package let action: Action
-    /// Stands in the dial until the next change; devices say it where they wait for a version.
+    /// The reason, which remains in the dial until the next change.
+    ///
+    /// Devices show it while they wait for a version.
     package let reason: DialReason?
 
     package init(_ action: Action, of patchID: PatchID, _ subject: Subject = .everyVersion, reason: DialReason? = nil) {
@@ -51,7 +53,7 @@ package struct DialChange: Hashable, Sendable {
 }
 
 extension DialChange {
-    /// `web`, `web@1.4.2`, `web@sha256:…`, as people name what a change is about.
+    /// The syntax for the subject of a change: `web`, `web@1.4.2` or `web@sha256:…`.
     package static let subjectRule = "must be PATCH, PATCH@VERSION or PATCH@sha256:DIGEST"
 
     package static func subject(_ text: some StringProtocol) -> (PatchID, Subject)? {
@@ -64,7 +66,7 @@ extension DialChange {
         return VersionLabel(String(parts[1])).map { (id, .version($0)) }
     }
 
-    /// What ``subject(_:)`` reads.
+    /// The text that ``subject(_:)`` parses.
     package var subjectText: String {
         switch subject {
         case .everyVersion: patchID.text
@@ -74,7 +76,7 @@ extension DialChange {
     }
 }
 
-/// Why an operator turned a dial, for other operators and for whoever asks a device.
+/// Why an operator changed a dial, for other operators and for device owners.
 package struct DialReason: Hashable, Sendable {
     package static let limit = 500
     package static let rule = String.oneLineRule(upTo: limit)

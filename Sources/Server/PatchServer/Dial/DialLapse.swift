@@ -1,11 +1,14 @@
 package import PatchFormat
 
-/// A restriction of the dial that a release ends silently: a release never turns the dial, but a row applies only to a
-/// listed version.
+/// A restriction of the dial that a release ends silently.
+///
+/// A release never changes the dial, but a row applies only to a listed version.
 package enum DialLapse: Equatable, Sendable {
-    /// Held back until now and no longer listed: its row is gone, and does not come back when it is listed again.
+    /// The version was restricted until now and is no longer listed.
+    ///
+    /// Its row is deleted, and is not restored when the version is listed again.
     case forgotten(DialState.Version)
-    /// New and first of its patch, and held back by nothing, while the version before it was.
+    /// The version is new, first of its patch and unrestricted, while the previous version was restricted.
     case free(DialState.Version)
 
     /// - Parameters:
@@ -44,7 +47,7 @@ package enum DialLapse: Equatable, Sendable {
         }
     }
 
-    /// The advice about versions that nothing holds back; nil when there are none.
+    /// The advice about unrestricted versions; nil when there are none.
     ///
     /// - Parameter options: The server for another command, with a space before it.
     package static func hint(_ lapses: [DialLapse], in channel: ChannelName, options: String = "") -> String? {

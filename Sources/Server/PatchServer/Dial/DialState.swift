@@ -9,20 +9,22 @@ package struct DialState: Equatable, Sendable {
         package let sha256: SHA256Digest
         /// The share that the release keys signed, in devices of 10,000.
         package let ceiling: Int
-        /// The dial's row; nil when it has none.
+        /// The dial's row, if any.
         package let row: Dial.Row?
-        /// Whose apps get none of it, because nobody can count them: those of Meteor's wire and of JSPatch's (`loader 2.1`), while it
-        /// has a head-count.
+        /// The gateways whose clients cannot install it: Meteor's and JSPatch's (`loader 2.1`) while it has a headcount, as their
+        /// devices cannot be counted.
         package var closedFor: [String] = []
-        /// How many devices have a place, once counted; the tree does not know.
+        /// How many devices have a place, if counted; the tree does not contain this.
         package var placesTaken: Int?
 
         package var isPaused: Bool { row?.paused == true }
-        /// The dial's share, in devices of 10,000; all of them where it restricts nothing.
+        /// The dial's share, in devices of 10,000; the maximum if unrestricted.
         package var share: Int { row?.rollout ?? Dial.everyDevice }
-        /// In devices of 10,000; a paused version is taken by none, whatever this is.
+        /// The share of devices that may install it, in devices of 10,000.
+        ///
+        /// No device installs a paused version, regardless of this value.
         package var effective: Int { min(ceiling, row?.rollout ?? ceiling) }
-        /// Whether fewer devices may take it than the release keys signed for.
+        /// Whether fewer devices may install it than the release keys signed for.
         package var isHeldBack: Bool { isPaused || effective < ceiling || row?.headcount != nil }
 
         /// `the dial holds web 1.3.0 at 10%; 100% are signed`.
@@ -36,15 +38,15 @@ package struct DialState: Equatable, Sendable {
 
     package let app: AppID
     package let channel: ChannelName
-    /// Of the dial role, which every change and every refresh raises.
+    /// The version of the dial role, which every change and every refresh raises.
     package let version: Int
-    /// In list order.
+    /// The versions in list order.
     package private(set) var versions: [Version]
     package let gateways: GatewayStandings
 
     package var hasHeadcounts: Bool { versions.contains { $0.row?.headcount != nil } }
 
-    /// With the number of places that are taken of each version that has a head-count.
+    /// Adds the number of taken places to each version that has a headcount.
     package func counting(_ taken: (PatchID, SHA256Digest) -> Int) -> DialState {
         var state = self
         for (index, version) in versions.enumerated() where version.row?.headcount != nil {
@@ -57,7 +59,7 @@ package struct DialState: Equatable, Sendable {
         self.init(dial, version: version, of: list.entries, list.gateways)
     }
 
-    /// - Parameter packages: none where they are nothing to whom this is told.
+    /// - Parameter packages: may be empty if the caller does not need the gateways' state.
     init(_ dial: Dial, version: Int, of entries: [PatchEntry], _ packages: [GatewayPackages] = []) {
         app = dial.app
         channel = dial.channel
@@ -77,7 +79,7 @@ package struct DialState: Equatable, Sendable {
         }
     }
 
-    /// Over which wires an entry goes to clients of other systems.
+    /// The gateways that offer an entry to clients of other systems.
     private static func wires(of entry: PatchEntry, _ packages: [GatewayPackages]) -> [String] {
         let lines = packages.filter { $0.newest?.contents.values.contains(entry.fingerprint.sha256) ?? false }
         return (entry.gateways.contains(.meteor) ? [Gateway.meteor.rawValue] : []) + lines.map { "\($0.line)" }
@@ -107,7 +109,7 @@ extension DialState.Version {
 /// The outcome of an operator's changes.
 package enum DialOutcome: Equatable, Sendable {
     case turned(DialState, RefreshedVersions)
-    /// The dial has all of it already; nothing was signed.
+    /// The dial already had all changes; nothing was signed.
     case unchanged(DialState)
 
     package var state: DialState {
@@ -125,7 +127,7 @@ package enum DialOutcome: Equatable, Sendable {
 }
 
 extension DialOutcome {
-    /// For scripts and for the API.
+    /// The result for scripts and the API.
     package var json: JSON {
         guard var members = state.json.object else { return state.json }
         switch self {

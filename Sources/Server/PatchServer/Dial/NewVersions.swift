@@ -1,8 +1,8 @@
 package import PatchFormat
 
-/// The versions that a release lists and the one before did not.
+/// The versions that a release lists and the previous one did not.
 ///
-/// Pure: the dial and the schedules are decided by the same values.
+/// Pure: the dial and the schedules are decided from the same values.
 struct NewVersions: Sendable {
     struct Version: Sendable {
         let entry: PatchEntry
@@ -13,7 +13,7 @@ struct NewVersions: Sendable {
     let versions: [Version]
 
     /// - Parameters:
-    ///   - listed: The entries of the release before, none for a channel's first.
+    ///   - listed: The entries of the previous release, none for a channel's first.
     ///   - wasListed: Whether the channel listed a label at any time.
     init(_ entries: [PatchEntry], after listed: [PatchEntry], wasListed: (Label) -> Bool) {
         let before = Set(listed.map(\.content))
@@ -22,12 +22,12 @@ struct NewVersions: Sendable {
         }
     }
 
-    /// How each of them begins, by the caller's wish, else by the channel's default.
+    /// How each version begins: by the caller's options, else by the channel's default.
     ///
-    /// The default does not hold back a version that the channel listed before: a rollback reaches every device.
+    /// The default does not restrict a version that the channel listed before: a rollback reaches every device.
     ///
     /// - Parameter share: The channel's default, in devices of 10,000.
-    /// - Throws: `notNew` for a patch that the wish names and that has no new version, and `aboveCeiling`.
+    /// - Throws: `notNew` for a patch in the options without a new version, and `aboveCeiling`.
     func starts(
         by wish: StartingRollout?,
         default share: Int?,
@@ -76,7 +76,7 @@ extension PatchEntry {
     }
 }
 
-/// A version that begins restricted, by the caller's wish or the channel's default.
+/// A version that begins restricted, by the caller's options or the channel's default.
 package struct StartedVersion: Hashable, Sendable {
     package let label: Label
     package let sha256: SHA256Digest
@@ -107,7 +107,7 @@ package struct StartedVersion: Hashable, Sendable {
         start = try StartingRollout.Start(fields)
     }
 
-    /// The record.
+    /// The entry in the audit record.
     package var json: JSON {
         var members = start.json.object ?? JSONObject()
         members["patchId"] = .text(label.patchID.text)

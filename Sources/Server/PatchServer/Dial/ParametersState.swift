@@ -2,7 +2,7 @@ package import PatchFormat
 import PatchCrypto
 import PatchTrust
 
-/// What a channel's online parameters are now.
+/// The current online parameters of a channel.
 package struct ParametersState: Equatable, Sendable {
     package let parameters: OnlineParameters
 
@@ -10,7 +10,9 @@ package struct ParametersState: Equatable, Sendable {
         self.parameters = parameters
     }
 
-    /// Names these very parameters, whatever else the dial's role says: the digest of their document.
+    /// The digest of the parameters' document.
+    ///
+    /// It identifies these parameters, regardless of the rest of the dial role.
     package var tag: SHA256Digest { SHA256Digest(of: parameters.json.fileBytes) }
 
     package var json: JSON {
@@ -21,11 +23,11 @@ package struct ParametersState: Equatable, Sendable {
     }
 }
 
-/// What became of a change of parameters.
+/// The outcome of a change of parameters.
 package enum ParametersOutcome: Equatable, Sendable {
-    /// - Parameter from: nil where what was there cannot be read, and was replaced.
+    /// - Parameter from: nil if the previous parameters could not be read and were replaced.
     case changed(from: ParametersState?, ParametersState, RefreshedVersions)
-    /// They are so already; nothing was signed.
+    /// The parameters already have these values; nothing was signed.
     case unchanged(ParametersState)
 
     package var state: ParametersState {
@@ -34,7 +36,7 @@ package enum ParametersOutcome: Equatable, Sendable {
         }
     }
 
-    /// For scripts and for the API.
+    /// The result for scripts and the API.
     package var json: JSON {
         guard var members = state.json.object else { return state.json }
         switch self {

@@ -2,16 +2,18 @@ import PatchCrypto
 package import PatchFormat
 import PatchTrust
 
-/// What an operator asks of a channel's online parameters.
+/// An operator's change of a channel's online parameters.
 package enum ParametersChange: Equatable, Sendable {
-    /// These values, beside those that are there.
+    /// Sets these values, and keeps the others.
     case set([ParameterName: ParameterValue])
-    /// What is not there stays so.
+    /// Removes these values.
+    ///
+    /// Missing names are ignored.
     case unset(Set<ParameterName>)
-    /// These values and no others.
+    /// Sets these values and removes all others.
     case replace([ParameterName: ParameterValue])
 
-    /// Whether it says all that is there afterwards.
+    /// Whether the change determines all parameters.
     package var isWhole: Bool {
         if case .replace = self { true } else { false }
     }
@@ -27,9 +29,9 @@ package enum ParametersChange: Equatable, Sendable {
 
 /// Changes a channel's parameters; its dial stays as it is.
 ///
-/// Needs no release key, and decides nothing about versions. The caller holds the lock. Written are the parameters, unless
-/// none are left, the dial's role, the snapshot and last the timestamp; stopped before that, readers see the old state.
-/// What cannot be read may be replaced as a whole.
+/// Needs no release key, and decides nothing about versions. The caller holds the lock. Writes the parameters, unless none are
+/// left, the dial role, the snapshot and last the timestamp. If interrupted before that, readers see the old state. Unreadable
+/// parameters may be replaced as a whole.
 package struct SetParameters: Sendable {
     private let change: ParametersChange
     private let channel: ChannelName
@@ -38,7 +40,7 @@ package struct SetParameters: Sendable {
     private let key: OnlineKey
     private let now: UTCTime
 
-    /// - Parameter expected: the tag of the parameters that the operator looked at; any other is refused.
+    /// - Parameter expected: the tag of the parameters that the operator saw; any other is rejected.
     package init(
         _ change: ParametersChange,
         in channel: ChannelName,
@@ -63,7 +65,7 @@ package struct SetParameters: Sendable {
         return .changed(from: before, ParametersState(after), roles)
     }
 
-    /// Nil where they cannot be read and are replaced.
+    /// Nil if they cannot be read and are replaced.
     private func parameters(in state: PublishedState) throws(ServerError) -> ParametersState? {
         do throws(ServerError) {
             return ParametersState(try repository.parameters(of: channel, in: state))
@@ -96,7 +98,9 @@ extension OnlineParameters {
 }
 
 extension PublicationPlan {
-    /// A channel's parameters under the name that their content has; a channel without any has no such target.
+    /// Writes a channel's parameters under the name that their content determines.
+    ///
+    /// A channel without parameters has no such target.
     fileprivate mutating func write(_ parameters: OnlineParameters, to dials: inout [TargetPath: TargetFile]) {
         let path = TargetPath.parameters(parameters.channel)
         guard !parameters.values.isEmpty else {

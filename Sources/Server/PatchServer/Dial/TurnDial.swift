@@ -2,11 +2,11 @@ package import PatchFormat
 import PatchCrypto
 import PatchTrust
 
-/// Turns a channel's dial: all of the changes, or none.
+/// Changes a channel's dial: all of the changes, or none.
 ///
-/// Needs no release key, and can do nothing beyond the signed rules: it slows down, pauses, and goes up to the ceiling. The
-/// caller holds the lock. The dial, its role, the snapshot and last the timestamp are written; interrupted before that,
-/// readers see the old state.
+/// Needs no release key, and stays within the signed rules: it restricts, pauses, and raises shares up to the ceiling. The caller
+/// holds the lock. Writes the dial, its role, the snapshot and last the timestamp. If interrupted before that, readers see the old
+/// state.
 package struct TurnDial: Sendable {
     private let changes: [DialChange]
     private let channel: ChannelName
@@ -15,7 +15,7 @@ package struct TurnDial: Sendable {
     private let key: OnlineKey
     private let now: UTCTime
 
-    /// - Parameter expected: the version of the dial role that the operator saw; any other is refused.
+    /// - Parameter expected: the version of the dial role that the operator saw; any other is rejected.
     package init(
         _ changes: [DialChange],
         in channel: ChannelName,
@@ -41,7 +41,7 @@ package struct TurnDial: Sendable {
     private struct Facts {
         let state: PublishedState
         let list: PatchList
-        /// Without rows of versions that are listed no more.
+        /// The dial, without rows of versions no longer listed.
         let dial: Dial
 
         var version: Int { state.dial.header.version }
@@ -61,7 +61,7 @@ package struct TurnDial: Sendable {
         )
     }
 
-    /// The next dial; nil if it has all of the changes already.
+    /// The next dial; nil if it already has all changes.
     private func decide(_ facts: Facts) throws(ServerError) -> Dial? {
         let after: Dial
         do throws(DialRefusal) { after = try facts.dial.turned(by: changes, of: facts.list.entries) } catch {
@@ -73,7 +73,7 @@ package struct TurnDial: Sendable {
     }
 }
 
-/// Signs the dial's role anew, with targets that a verb changes.
+/// Signs the dial role again, with changed targets.
 struct SignDials: Sendable {
     private let repository: AppRepository
     private let state: PublishedState
@@ -98,7 +98,7 @@ struct SignDials: Sendable {
 }
 
 extension PublicationPlan {
-    /// Adds a channel's dial, under the name that its content has.
+    /// Adds a channel's dial, under the name that its content determines.
     mutating func write(_ dial: Dial, to dials: inout [TargetPath: TargetFile]) {
         let (bytes, path) = (dial.json.fileBytes, TargetPath.dial(dial.channel))
         write(bytes, to: .tree(.target(path, SHA256Digest(of: bytes))), in: .contents)

@@ -12,18 +12,18 @@ package struct Export: Equatable, Sendable {
     package let app: AppID
     /// Files written, and their bytes.
     package let change: TreeChange
-    /// Files that were there already.
+    /// Files that existed already.
     package let unchanged: Int
     package let roles: RefreshedVersions
-    /// Channels that end before the exported tree does.
+    /// Channels that expire before the exported tree does.
     package let endingBefore: [RoleExpiry]
 }
 
-/// Writes what is published now, and no older release, as `FOLDER/APP`: a tree that any static host serves.
+/// Writes the published state, without older releases, as `FOLDER/APP`: a tree that any static host serves.
 ///
-/// Incremental: what is there already is left alone. The order is that of a publish, so a reader of the folder sees the old
-/// state or the new one, whenever it stops; the same call goes on from there. The served tree is only read, and needs no
-/// lock: its files are written once.
+/// Incremental: existing files are kept. The order is that of a publish, so a reader of the folder sees the old state or the new
+/// one, even after an interruption. The same call resumes the export. The served tree is only read and needs no lock: its files are
+/// written once.
 package struct ExportTree: Sendable {
     private let repository: AppRepository
     private let folder: FilePath
@@ -31,9 +31,8 @@ package struct ExportTree: Sendable {
     private let rereads: Bool
 
     /// - Parameters:
-    ///   - roles: dial, snapshot and timestamp of the exported tree's own, from ``SignExport``; nil for those that are
-    ///     served.
-    ///   - rereads: compares the bytes of every file that is there; else the size counts for what is named by its digest.
+    ///   - roles: dial, snapshot and timestamp for the exported tree alone, from ``SignExport``; nil to export the served ones.
+    ///   - rereads: compares the bytes of every existing file; else files named by their digest are compared by size.
     package init(
         of repository: AppRepository,
         to folder: FilePath,
@@ -43,7 +42,7 @@ package struct ExportTree: Sendable {
         (self.repository, self.folder, self.roles, self.rereads) = (repository, folder, roles, rereads)
     }
 
-    /// - Parameter progress: told of files that are done, and of how many there are.
+    /// - Parameter progress: receives the number of finished files, and the total.
     package func run(progress: (_ done: Int, _ of: Int) -> Void = { _, _ in }) throws(ExportError) -> Export {
         let state: PublishedState
         let plan: PublicationPlan
@@ -104,7 +103,7 @@ package struct ExportTree: Sendable {
         if roles == nil {
             copied.append((.role("dial", version: state.dial.header.version), .dial, Limits.targetsRole))
             copied.append((.role("snapshot", version: state.snapshot.header.version), .snapshot, Limits.snapshot))
-            // Not read again: somebody may have published meanwhile.
+            // Not read again: a publish may have happened meanwhile.
             plan.write(state.timestampBytes, to: .tree(.timestamp), in: .timestamp)
         }
         for (file, step, limit) in copied { plan.write(try tree.read(file, limit: limit), to: .tree(file), in: step) }
@@ -119,7 +118,8 @@ package struct ExportTree: Sendable {
         return plan
     }
 
-    /// What Meteor's clients ask a static host for: the files that the page names, then the page, then the manifest.
+    /// Adds the files that Meteor's clients request from a static host: the files that the page refers to, then the page, then the
+    /// manifest.
     private func addSites(of state: PublishedState, to plan: inout PublicationPlan) throws(ServerError) {
         for (channel, site) in try PublishedSites(of: state, in: repository).meteor().sorted(by: { $0.key < $1.key }) {
             func file(_ path: String) -> PublicationPlan.Write.Target? {
@@ -137,7 +137,7 @@ package struct ExportTree: Sendable {
         }
     }
 
-    /// What JSPatch's clients ask a static host for: the packages, then the sync files that name them.
+    /// Adds the files that JSPatch's clients request from a static host: the packages, then the sync files that refer to them.
     private func addPackages(of state: PublishedState, to plan: inout PublicationPlan) throws(ServerError) {
         for (channel, sites) in try PublishedSites(of: state, in: repository).packages().sorted(by: { $0.key < $1.key })
         {
@@ -159,10 +159,10 @@ package struct ExportTree: Sendable {
         }
     }
 
-    /// Written before the timestamp.
+    /// Adds the express answer, written before the timestamp.
     ///
-    /// All that it leads to is there, and where an export ends between the two it is the newer one; an older one left behind
-    /// would hold back devices that ask for nothing else.
+    /// All files that it refers to exist by then. If an export is interrupted between the two, it is the newer one. An outdated one
+    /// would keep devices that request nothing else on the old state.
     private func addExpress(of state: PublishedState, to plan: inout PublicationPlan) throws(ServerError) {
         let planned = plan.bytes
         let read: ExpressContents.Reading = { file, limit throws(ServerError) in
@@ -180,7 +180,7 @@ package struct ExportTree: Sendable {
         }
     }
 
-    /// Of the packs that are exported, which are fewer: made anew, and not copied.
+    /// Makes the indexes anew from the exported packs, which are fewer than the served ones.
     private func addIndexes(
         of packs: [SHA256Digest: [TreePath.File]],
         _ listing: TreeListing,
@@ -199,7 +199,7 @@ package struct ExportTree: Sendable {
         }
     }
 
-    /// The compressed forms in the tree, by the file that each is of; and the packs from a base, by the manifest that they make.
+    /// The compressed forms in the tree, by their plain file; and the packs from a base, by the manifest that they produce.
     private func forms(
         in listing: TreeListing
     ) -> ([TreePath.File: [TreePath.File]], [SHA256Digest: [TreePath.File]]) {
@@ -217,7 +217,7 @@ extension PublicationPlan {
         for form in forms ?? [] { write(.form(form, storage), to: .tree(form), in: step) }
     }
 
-    /// Files of the tree that are at hand.
+    /// The planned files whose bytes are in memory.
     fileprivate var bytes: [TreePath.File: [UInt8]] {
         var found: [TreePath.File: [UInt8]] = [:]
         for case (.tree(let file), .bytes(let bytes)) in steps.flatMap(\.writes).map({ ($0.target, $0.source) }) {
@@ -226,7 +226,7 @@ extension PublicationPlan {
         return found
     }
 
-    /// A static host compresses nothing by itself; our own server does it when it reads a role.
+    /// A static host does not compress; our own server compresses a role when it reads it.
     fileprivate mutating func compressRoles() {
         for (step, writes) in steps {
             for case (.tree(let file), .bytes(let bytes)) in writes.map({ ($0.target, $0.source) })

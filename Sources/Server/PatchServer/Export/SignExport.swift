@@ -2,18 +2,19 @@ package import PatchFormat
 import PatchCrypto
 import PatchTrust
 
-/// Dial, snapshot and timestamp that an exported tree alone has: they hold as long as somebody asked, not seven days.
+/// The dial, snapshot and timestamp of an exported tree.
 ///
-/// They say what the served ones say. Their numbers follow the served ones and are given away for good, before anything
-/// is signed: the server's next ones are higher, so a device that saw the exported tree goes on with the server, and one
-/// number never has two contents. Until the server signs its next ones, such a device takes it for a mirror that lags.
+/// They are valid for the requested time instead of seven days. They have the content of the served ones. Their versions follow the
+/// served ones and are reserved before anything is signed: the server's next ones are higher. A device that saw the exported tree
+/// can continue with the server, and no version has two contents. Until the server signs its next ones, such a device treats it as
+/// a mirror that lags.
 package struct OwnRoles: Sendable {
     let plan: PublicationPlan
     let state: PublishedState
     let versions: FreshRoles.Versions
     package let expires: UTCTime
 
-    /// What the audit log says of them.
+    /// The versions and expiry for the audit log.
     package var json: JSON {
         .fields([
             ("timestamp", .integer(versions.timestamp)), ("snapshot", .integer(versions.snapshot)),
@@ -22,11 +23,11 @@ package struct OwnRoles: Sendable {
     }
 }
 
-/// Signs the roles of a tree that is to be exported.
+/// Signs the roles of a tree for export.
 ///
-/// The caller holds the lock. Afterwards: the numbers are durably given away; nothing of the served tree changed.
+/// The caller holds the lock. Afterwards: the versions are durably reserved; the served tree is unchanged.
 package struct SignExport: Sendable {
-    /// The longest that anybody's root of trust holds.
+    /// The longest validity of a root of trust.
     package static let longest = Duration.days(365)
 
     private let repository: AppRepository
@@ -34,12 +35,12 @@ package struct SignExport: Sendable {
     private let key: OnlineKey
     private let clock: UTCTime
 
-    /// - Parameter validity: how long they hold; not past the end of root or targets, for nothing holds without those.
+    /// - Parameter validity: how long they are valid; at most until root or targets expire, which they depend on.
     package init(of repository: AppRepository, holding validity: Duration, signing key: OnlineKey, at clock: UTCTime) {
         (self.repository, self.validity, self.key, self.clock) = (repository, validity, key, clock)
     }
 
-    /// - Throws: `ended` when root or targets have.
+    /// - Throws: `ended` if root or targets have expired.
     package func run() throws(ServerError) -> OwnRoles {
         let tree = repository.tree
         let state = try PublishedState(of: repository)

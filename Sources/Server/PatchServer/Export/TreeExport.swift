@@ -10,7 +10,7 @@ package import SystemPackage
 /// ```
 /// FOLDER/APP/…          the tree
 /// FOLDER/.incoming/     half-written files, while an export runs or after one that was stopped
-/// FOLDER/.lock          held by whoever exports
+/// FOLDER/.lock          locked during an export
 /// ```
 struct TreeExport {
     let app: AppID
@@ -18,8 +18,7 @@ struct TreeExport {
     let files: any FileOperations
     private let storage: FolderStorage
 
-    /// - Parameter rereading: compares the bytes of every file that is there; else the size counts for what is named by
-    ///   its digest.
+    /// - Parameter rereading: compares the bytes of every existing file; else files named by their digest are compared by size.
     init(of app: AppID, to folder: FilePath, rereading: Bool, files: any FileOperations) {
         self.app = app
         self.folder = folder
@@ -51,7 +50,7 @@ struct TreeExport {
         return existing == nil || existing == root
     }
 
-    /// Nil for one that is missing or no timestamp.
+    /// The version of the timestamp in the folder, or nil if it is missing or not valid.
     private func standingTimestamp() throws(ExportError) -> Int? {
         do throws(ServerError) {
             guard let bytes = try storage.read(.timestamp, limit: Limits.timestamp) else { return nil }
@@ -61,9 +60,10 @@ struct TreeExport {
         } catch { throw .server(error) }
     }
 
-    /// What the clients of other systems are not to get any more, what names the rest first.
+    /// Removes files that clients of other systems must not receive any more, the files that refer to others first.
     ///
-    /// Everything else that is old stays, for whoever is in the middle of it: these names say nothing of their content.
+    /// Other old files stay for clients in the middle of an update. The removed ones cannot stay, as their names do not depend on
+    /// their content.
     private func removeOldSites(beside plan: PublicationPlan) throws(ServerError) {
         let written = Set((plan.writes[.gateways] ?? []).map(\.target))
         let old = try storage.listingOfSites().files.keys.filter { !written.contains(.tree($0)) }
@@ -75,7 +75,7 @@ struct TreeExport {
         try storage.remove(old.filter { !namesOthers($0) })
     }
 
-    /// Writes what is missing or different, step by step.
+    /// Writes missing and changed files, step by step.
     func carryOut(
         _ plan: PublicationPlan,
         progress: (_ done: Int, _ of: Int) -> Void
@@ -100,14 +100,16 @@ struct TreeExport {
     }
 }
 
-/// Why a tree was not exported; the folder that it goes to holds what it held, or a state that is older and whole.
+/// Why a tree was not exported.
+///
+/// The target folder is unchanged, or has an older complete state.
 package enum ExportError: Error, Equatable, Sendable {
     case server(ServerError)
     /// Another process exports to this folder.
     case locked(StoreLockError)
     /// The folder holds a tree of the same app with another first root of trust.
     case otherRoot(AppID, FilePath)
-    /// The folder says more than what would be exported: devices would take that for an old state.
+    /// The folder's state is newer than the exported one: devices would reject the export as old.
     case older(AppID, timestamp: Int, inFolder: Int)
 }
 

@@ -5,20 +5,20 @@ import PatchCrypto
 import PatchTrust
 import SystemPackage
 
-/// Removes what ``FindGarbage`` finds, a part at a time, so that others may publish in between.
+/// Removes the files that ``FindGarbage`` finds, in batches, so that other processes can publish in between.
 package struct CollectGarbage: Sendable {
-    /// How many files go in one step.
+    /// How many files are removed in one step.
     static let batch = 1_000
 
     /// The state that another process may change between two steps.
     private struct Revision: Equatable {
         let timestamp: StoredFile?
-        /// By `CHANNEL/VERSION`: a draft is replaced under its name, and signatures are added to it.
+        /// The drafts by `CHANNEL/VERSION`: a draft is replaced under the same name, and signatures are added to it.
         let drafts: [String: FileIdentity?]
         let pins: GarbagePins
     }
 
-    /// What is gone, by kind.
+    /// The removed files, by kind.
     package struct Tally: Equatable, Sendable {
         package private(set) var rows: [String: (count: Int, bytes: Int)] = [:]
 
@@ -50,9 +50,11 @@ package struct CollectGarbage: Sendable {
         self.now = now
     }
 
-    /// Looks at what there is to remove, unless that was done and nothing has changed since; the caller holds the lock.
+    /// Finds the files to remove, unless that was done and nothing has changed since.
     ///
-    /// - Parameter pins: what something outside the tree counts on now.
+    /// The caller holds the lock.
+    ///
+    /// - Parameter pins: the files that are needed outside the tree.
     package mutating func look(pinning pins: GarbagePins = .none) throws(ServerError) -> GarbagePlan {
         let found = try currentRevision(pins)
         if let plan, revision == found { return plan }
@@ -62,9 +64,10 @@ package struct CollectGarbage: Sendable {
         return plan
     }
 
-    /// Removes some of what is left; the caller holds the lock, and may give it back between two steps.
+    /// Removes the next batch.
     ///
-    /// Afterwards: durable. When it throws, a part of the step may be done.
+    /// The caller holds the lock, and may release it between two steps. Afterwards: durable. If it throws, a part of the step may
+    /// be done.
     /// - Returns: whether anything is left.
     package mutating func step(pinning pins: GarbagePins = .none) throws(ServerError) -> Bool {
         if !hasBegun { try removeHalfWritten() }
@@ -84,7 +87,7 @@ package struct CollectGarbage: Sendable {
         return isMore
     }
 
-    /// The numbers of roles that go now stay used.
+    /// Keeps the versions of removed roles as used.
     private func remember(_ items: [GarbagePlan.Item]) throws(ServerError) {
         var record = try repository.tree.versionRecord()
         let before = record
@@ -102,7 +105,7 @@ package struct CollectGarbage: Sendable {
             case .draft(let channel, let version): _ = try repository.tree.removeDrafts(of: channel, upTo: version)
             }
         }
-        // Before the packs: interrupted in between, no index names one that is not there.
+        // Before the packs are removed: after an interruption, no index names a missing pack.
         if files.contains(where: \.isInPackIndex) { try IndexPacks(in: repository, without: Set(files)).run() }
         if !files.isEmpty { try repository.storage.remove(files) }
     }

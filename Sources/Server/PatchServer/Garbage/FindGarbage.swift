@@ -8,14 +8,14 @@ import SystemPackage
 
 /// Finds the files that are no longer needed.
 ///
-/// A tree that does not verify proves nothing about what is needed.
+/// A tree that does not verify does not show which files are needed.
 package struct FindGarbage: Sendable {
     private let repository: AppRepository
     private let rule: GarbageRule
     private let clock: UTCTime
     private let pins: GarbagePins
 
-    /// - Parameter pins: further files that stay.
+    /// - Parameter pins: further files to keep.
     package init(
         in repository: AppRepository,
         by rule: GarbageRule,
@@ -25,7 +25,7 @@ package struct FindGarbage: Sendable {
         (self.repository, self.rule, self.clock, self.pins) = (repository, rule, clock, pins)
     }
 
-    /// - Throws: `tree` or `treeFileMissing` when a needed file cannot be read: nothing is garbage then.
+    /// - Throws: `tree` or `treeFileMissing` if a needed file cannot be read. Then no file is garbage.
     package func run() throws(ServerError) -> GarbagePlan {
         let state = try PublishedState(of: repository)
         let listing = try repository.storage.listing()
@@ -54,7 +54,7 @@ package struct FindGarbage: Sendable {
         for version in listing.versions(of: "snapshot") where version <= current {
             let file = TreePath.File.role("snapshot", version: version)
             written[version] = listing.files[file]?.modified
-            // Of a channel that has ended, devices ask for nothing more.
+            // Devices request nothing more of a retired channel.
             named[version] = try snapshot(version).files.filter { !state.targets.hasRetired($0.key.text) }
                 .reduce(into: [:]) { $0[$1.key.text] = $1.value.version }
         }
@@ -94,7 +94,7 @@ package struct FindGarbage: Sendable {
             if let role = try tree.standingRole("dial", version: version) { needs.merge(try reader.targets(of: role)) }
         }
         for (channel, versions) in kept.channels {
-            // A version above was never published: another try brings all that it needs.
+            // A higher version was never published: a retry uploads all files that it needs.
             for version in versions.sorted() where version <= last[channel] ?? 0 {
                 guard let role = try tree.standingRole(channel.text, version: version) else { continue }
                 needs.merge(try reader.contents(of: role, channel: channel))
@@ -103,7 +103,7 @@ package struct FindGarbage: Sendable {
         return needs
     }
 
-    /// The same, with the files that publishable drafts bring and need.
+    /// The pins, with the files that publishable drafts add and need.
     private func pinnedByDrafts(_ state: PublishedState) throws(ServerError) -> GarbagePins {
         let reader = ContentsReader(tree)
         var pinned = pins

@@ -2,8 +2,8 @@ import PatchFormat
 
 /// The files to remove from one app's folder, in order.
 ///
-/// Referrers come before the files that they refer to: interrupted anywhere, every remaining file has all that it
-/// needs, and the next collection removes the rest.
+/// Referrers precede the files that they refer to. After an interruption, every remaining file has all files that it needs, and the
+/// next collection removes the rest.
 package struct GarbagePlan: Equatable, Sendable {
     package enum Stage: String, CaseIterable, Sendable {
         case compressed, snapshots, roles, targets, objects, drafts
@@ -16,9 +16,9 @@ package struct GarbagePlan: Equatable, Sendable {
         }
 
         let place: Location
-        /// Below the server's folder.
+        /// The path relative to the server's folder.
         package let path: String
-        /// In bytes; of a draft that of its documents and objects together.
+        /// The size in bytes; for a draft, that of its documents and objects together.
         package let size: Int
     }
 
@@ -30,9 +30,9 @@ package struct GarbagePlan: Equatable, Sendable {
 
     /// - Parameters:
     ///   - kept: which roles stay.
-    ///   - needed: the files that those need.
-    ///   - pinned: files that something outside the tree needs, such as a draft.
-    ///   - horizon: files written after it stay in any case: an interrupted publish may go on.
+    ///   - needed: the files that those roles need.
+    ///   - pinned: files needed outside the tree, such as by a draft.
+    ///   - horizon: files written after it always stay: an interrupted publish may resume.
     init(
         _ listing: TreeListing,
         of app: AppID,
@@ -50,7 +50,7 @@ package struct GarbagePlan: Equatable, Sendable {
         for stage in Stage.allCases { items[stage]?.sort { $0.path < $1.path } }
     }
 
-    /// Adds derived files that no device asks for; see ``UsableForms``.
+    /// Adds derived files that devices no longer request; see ``UsableForms``.
     mutating func add(_ unused: [TreePath.File], from listing: TreeListing, of app: AppID) {
         let known = Set(items.values.joined().map(\.path))
         for file in unused {
@@ -61,7 +61,7 @@ package struct GarbagePlan: Equatable, Sendable {
         items[.compressed]?.sort { $0.path < $1.path }
     }
 
-    /// Nil for a file that stays.
+    /// The stage that removes a file, or nil if the file stays.
     private static func stage(
         of file: TreePath.File,
         _ kept: KeptRoles,
@@ -114,7 +114,7 @@ extension GarbagePlan.Item {
 }
 
 extension TreePath.File {
-    /// Of a manifest.
+    /// The digest of a manifest; nil for other files.
     var manifest: SHA256Digest? {
         if case .target(let path, let digest) = self, path.isManifest { digest } else { nil }
     }

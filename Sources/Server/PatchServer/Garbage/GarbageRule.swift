@@ -2,10 +2,9 @@ package import PatchFormat
 
 /// How much of the past a server keeps.
 package struct GarbageRule: Equatable, Sendable {
-    /// How many superseded releases of each channel stay whole, newest first, so that one can be gone back to.
+    /// How many superseded releases of each channel are kept complete, newest first, for a rollback.
     package let keep: Int
-    /// How long superseded metadata stays, and what nothing refers to: readers may be in the middle of it, and caches
-    /// lead to it.
+    /// How long superseded metadata and unreferenced files are kept: readers may still use them, and caches may refer to them.
     package let protect: Duration
 
     package init(keep: Int = 10, protect: Duration = .hours(48)) {
@@ -14,17 +13,17 @@ package struct GarbageRule: Equatable, Sendable {
     }
 }
 
-/// Which versions of roles stay.
+/// The versions of roles to keep.
 ///
-/// What the current snapshot refers to, what a snapshot refers to that was current within the protected time, and the
-/// newest superseded releases of each channel. A number above the current one stays as well: an interrupted publish left
-/// it, and the next one takes it or passes it. Roots and top targets roles stay for ever.
+/// These are the roles in the current snapshot, the roles in snapshots that were current within the protected time, and the newest
+/// superseded releases of each channel. A version above the current one stays as well: an interrupted publish left it, and the next
+/// publish reuses or skips it. Roots and top targets roles are kept for ever.
 struct KeptRoles: Equatable, Sendable {
     struct Facts: Sendable {
         let listing: TreeListing
         let history: SnapshotHistory
         let currentSnapshot: Int
-        /// The version of every role that a snapshot names, by its own version: the current one and those below it.
+        /// The version of every role in a snapshot, by the snapshot's version: the current one and those below it.
         let snapshots: [Int: [String: Int]]
         /// The last version of each channel that was ever published.
         let lastVersions: [ChannelName: Int]
@@ -34,7 +33,7 @@ struct KeptRoles: Equatable, Sendable {
     let dials: Set<Int>
     let channels: [ChannelName: Set<Int>]
 
-    /// - Parameter pinned: releases that stay, however old.
+    /// - Parameter pinned: releases that stay, regardless of age.
     init(_ facts: Facts, by rule: GarbageRule, pinning pinned: [ChannelName: Set<Int>] = [:]) {
         let horizon = facts.history.horizon(protecting: rule.protect)
         let existing = facts.listing.versions(of: "snapshot")
@@ -75,11 +74,13 @@ struct KeptRoles: Equatable, Sendable {
     }
 }
 
-/// What something outside the published tree counts on, beside drafts: releases on their way in, and proposals.
+/// Needed files outside the published tree, beside drafts: of releases being uploaded, and of proposals.
 package struct GarbagePins: Equatable, Sendable {
-    /// Superseded releases that somebody wants to go back to: they stay whole.
+    /// Superseded releases that a rollback may publish again.
+    ///
+    /// They are kept complete.
     package var releases: [ChannelName: Set<Int>] = [:]
-    /// What an upload was not asked for, because the tree has it.
+    /// Files that an upload omitted, because the tree has them.
     package var targets: Set<TreePath.File> = []
     package var objects: Set<SHA256Digest> = []
 

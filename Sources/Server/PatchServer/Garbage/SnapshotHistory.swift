@@ -1,25 +1,27 @@
 import PatchFormat
 
-/// Until when each snapshot of a tree was the current one, as far as the tree itself can tell.
+/// When each snapshot of a tree was superseded, derived from the tree alone.
 ///
-/// Files are written once, so a snapshot was superseded when the next one was written. But a publish that was interrupted
-/// leaves a snapshot that never was current, and one after another of them may stand between two that were. There are no
-/// more of those than the snapshot's number is ahead of the timestamp's: each change that readers saw raised both by one,
-/// and each that they did not see raised the snapshot's alone. Of so many successors and one more, one was current.
+/// Files are written once, so a snapshot was superseded when the next one was written. But an interrupted publish leaves a snapshot
+/// that was never current, and several of these may exist between two that were. Their number is at most the difference between the
+/// snapshot's version and the timestamp's: each change that readers saw raised both by one, and each that they did not see raised
+/// the snapshot's alone. Of that many successors plus one, at least one was current.
 struct SnapshotHistory: Sendable {
-    /// By version, ascending; times never go back, whatever the clock did.
+    /// The snapshots by version, ascending; times never decrease, even if the clock did.
     private let written: [(version: Int, at: UTCTime)]
     private let neverCurrent: Int
     private let timestampWritten: UTCTime
-    /// What counts as now: no later than the newest timestamp, so that a clock that jumped ahead ages nothing.
+    /// The current time, at most that of the newest timestamp.
+    ///
+    /// A clock that jumped ahead makes no file older.
     let now: UTCTime
 
     /// - Parameters:
     ///   - files: when each snapshot was written, by version.
-    ///   - current: the versions that are published.
-    ///   - timestampWritten: when its file was.
-    ///   - signedAt: when it says so.
-    ///   - clock: the machine's.
+    ///   - current: the published versions.
+    ///   - timestampWritten: when the timestamp's file was written.
+    ///   - signedAt: when the timestamp was signed, as stated in it.
+    ///   - clock: the machine's time.
     init(
         files: [Int: UTCTime],
         current: (snapshot: Int, timestamp: Int),
@@ -37,17 +39,17 @@ struct SnapshotHistory: Sendable {
         self.now = now
         self.timestampWritten = timestampWritten
         let ahead = current.snapshot - current.timestamp
-        // The timestamp's numbers started again, or somebody else's did: then the current one alone is known.
+        // The timestamp's versions started again, or another history's did: then only the current snapshot is known.
         neverCurrent = ahead >= 0 ? ahead : .max
     }
 
-    /// The longest time between two signatures that counts as time.
+    /// The longest time between two signatures that is counted.
     ///
-    /// A server signs every few hours. A longer gap means that the server was off, or that a clock jumped ahead and signed. Files that
-    /// were superseded shortly before a jump must not age by years at once.
+    /// A server signs every few hours. A longer gap means that the server was off, or that a clock jumped ahead and signed. Files
+    /// that were superseded shortly before a jump must not age by years at once.
     static let longestGap = Duration.hours(24)
 
-    /// Files that were superseded before this moment are not protected any more.
+    /// The moment before which superseded files are no longer protected.
     func horizon(protecting protect: Duration) -> UTCTime {
         var (left, later) = (Int(protect.components.seconds), now)
         for time in [timestampWritten] + written.reversed().map(\.at) where time <= later {
@@ -58,7 +60,7 @@ struct SnapshotHistory: Sendable {
         return later.adding(.seconds(-left))
     }
 
-    /// The latest moment at which a version below the current one may have been current still.
+    /// The latest moment at which a version below the current one may still have been current.
     func superseded(_ version: Int) -> UTCTime {
         let first = firstSuccessor(of: version)
         guard neverCurrent < written.count - first else { return timestampWritten }

@@ -7,9 +7,9 @@ import PatchCrypto
 import PatchTrust
 import SystemPackage
 
-/// Assets for browsers that have an earlier version of them: compressed against that, as devices get them (RFC 9842).
+/// Assets compressed against an earlier version that the browser has (RFC 9842), like those for devices.
 ///
-/// Both versions are objects of the app, so nobody gets by it what is not published.
+/// Both versions are objects of the app, so a difference reveals only published content.
 final class AssetDifferences: Sendable {
     struct Name: Hashable {
         let app: AppID
@@ -18,20 +18,20 @@ final class AssetDifferences: Sendable {
     }
 
     private struct State {
-        /// Nil for one that would not be less.
+        /// The differences made; nil for one that would not be smaller.
         var made: [Name: [UInt8]?] = [:]
         var bytes = 0
         var room: DifferenceRoom
     }
 
-    /// Of either version, in bytes.
+    /// The limit of either version, in bytes.
     static let largest = 8_000_000
     private static let level = 12
-    /// What one counts for beside its bytes.
+    /// The memory counted for one difference in addition to its bytes.
     private static let overhead = 256
 
     private let tree: FilePath
-    /// In bytes, of all of them; what would be more begins anew.
+    /// The limit of the cache in bytes; if exceeded, the cache is emptied.
     private let limit: Int
     private let now: @Sendable () -> ContinuousClock.Instant
     private let state: NIOLockedValueBox<State>
@@ -45,11 +45,13 @@ final class AssetDifferences: Sendable {
         state = NIOLockedValueBox(State(room: DifferenceRoom(at: now())))
     }
 
-    /// Nil where the old version is no object of the app, where the difference would not be worth it, and where too many are made
-    /// just now: the asset is sent as it is.
+    /// The difference, or nil if the asset should be sent as it is.
+    ///
+    /// That applies if the old version does not belong to the app, the difference would save too little, or too many are being
+    /// made.
     func bytes(_ name: Name) -> [UInt8]? {
         if let made = state.withLockedValue({ $0.made[name] }) { return made }
-        // Whoever names what is not here takes no room.
+        // Requests for missing old versions do not use up the budget.
         guard let there = try? DiskFiles().identity(of: path(name.old, of: name.app)), there.size <= Self.largest,
             state.withLockedValue({ $0.room.begin(at: now()) })
         else { return nil }
@@ -73,7 +75,7 @@ final class AssetDifferences: Sendable {
         }
     }
 
-    /// What is compressed against other bytes than the client has comes out as neither, so both are digested.
+    /// Checks the digest of either version: a difference from other bytes than the client's decompresses to garbage.
     private func object(_ digest: SHA256Digest, of app: AppID) -> [UInt8]? {
         guard let bytes = try? DiskFiles().read(path(digest, of: app), limit: Self.largest),
             SHA256Digest(of: bytes) == digest

@@ -7,14 +7,15 @@ import PatchFormat
 import PatchStore
 import SystemPackage
 
-/// Below `/APP/gateways/`: what the clients of other systems ask for, in the words of those systems' servers.
+/// Serves `/APP/gateways/`: the requests of other systems' clients, in the protocols of those systems' servers.
 package struct GatewayFiles: Sendable {
     /// `/APP/gateways/GATEWAY/CHANNEL/…`.
     struct Place {
         let app: AppID
         let gateway: Gateway
         let channel: ChannelName
-        /// Below the gateway's folder, without a slash at its end; of Meteor's below `__cordova`, percent-encoded as it came.
+        /// The path relative to the gateway's folder, without a trailing slash; for Meteor relative to `__cordova`, percent-encoded
+        /// as received.
         let path: String
     }
 
@@ -26,7 +27,7 @@ package struct GatewayFiles: Sendable {
         differences = AssetDifferences(tree: folder.tree)
     }
 
-    /// Whether a request is for a gateway, be there one or not.
+    /// Whether a request is for a gateway, existing or not.
     package static func isMeant(by request: FileRequest) -> Bool {
         request.path.segments.count >= 2 && request.path.segments[1] == "gateways"
     }
@@ -48,7 +49,7 @@ package struct GatewayFiles: Sendable {
         }
     }
 
-    /// The answer to a request that reads nothing.
+    /// The answer to a request with a method other than GET and HEAD.
     package static func answer(to method: HTTPMethod) -> FileAnswer {
         let headers: HTTPHeaders = ["Allow": MeteorSite.Answer.allowed]
         guard method == .OPTIONS else {
@@ -69,7 +70,9 @@ package struct GatewayFiles: Sendable {
         }
     }
 
-    /// It may be gone under its name at the next change of list or dial, and be the same when it comes back.
+    /// The file of a package.
+    ///
+    /// It may disappear from its URL at the next change of list or dial, and be the same when it reappears.
     private func package(_ fingerprint: Fingerprint, at place: Place, since origin: FileOrigin) -> ServedFile {
         var file = ServedFile(
             path: sites.tree.at(place.app.text).at(URLLayout.object(fingerprint.sha256)),
@@ -95,7 +98,7 @@ package struct GatewayFiles: Sendable {
         }
     }
 
-    /// The asset for a browser that has an earlier version of it; nil for everybody else.
+    /// The difference for a browser that has an earlier version of the asset; nil for all others.
     private func difference(_ request: FileRequest, at place: Place, _ app: GatewaySites.App) -> FileDecision? {
         guard place.gateway == .meteor, request.method == .GET,
             DictionaryOffer.isTaken(request.headers["Accept-Encoding"]),
@@ -120,7 +123,7 @@ package struct GatewayFiles: Sendable {
         }
     }
 
-    /// Whether an answer depends on what the browser has, as its `Vary` then says.
+    /// Whether an answer depends on the browser's cache, as its `Vary` then states.
     private static func offersDifferences(_ asset: Asset, _ request: FileRequest) -> Bool {
         asset.cacheable && !namesOther(request, than: asset) && asset.fingerprint.size <= AssetDifferences.largest
     }
@@ -132,8 +135,9 @@ package struct GatewayFiles: Sendable {
     }
 
     /// - Parameters:
-    ///   - request: its query may name another version, as an older manifest does; then nobody keeps this one under that name.
-    ///   - origin: what a path leads to is another file after the next release.
+    ///   - request: its query may name another version, as an older manifest does; then the answer must not be cached under that
+    ///     name.
+    ///   - origin: the origin of the mapping from paths to files, which the next release changes.
     private func file(
         _ asset: Asset,
         _ request: FileRequest,
@@ -142,7 +146,7 @@ package struct GatewayFiles: Sendable {
     ) -> ServedFile {
         let isOther = Self.namesOther(request, than: asset)
         var headers: HTTPHeaders = ["X-Content-Type-Options": "nosniff"]
-        // As Meteor's server has it.
+        // Same as Meteor's server.
         if asset.cacheable { headers.add(name: "Vary", value: "User-Agent") }
         if Self.offersDifferences(asset, request) {
             headers.add(name: DictionaryOffer.offer, value: DictionaryOffer.value(for: request.spelledPath))
@@ -175,7 +179,7 @@ extension GatewayFiles.Place {
             return
         }
         guard "/\(segments[4])" == MeteorSite.root else { return nil }
-        // Five names come before it, each after its slash, and none of them has one of its own.
+        // Five segments precede the rest, each after its slash, and none of them contains a slash.
         let spelled = request.spelledPath.split(separator: "/", omittingEmptySubsequences: false).dropFirst(6)
         let rest = spelled.filter { !$0.isEmpty }.map { "/\($0)" }.joined()
         let path = rest.isEmpty || request.path.hasTrailingSlash ? "\(rest)/" : rest
@@ -184,7 +188,7 @@ extension GatewayFiles.Place {
 }
 
 extension Asset {
-    /// With the character set that Meteor's server names.
+    /// The content type, with the character set that Meteor's server sends.
     fileprivate var meteorContentType: String {
         switch type {
         case .js: "application/javascript; charset=UTF-8"

@@ -10,13 +10,13 @@ import SystemPackage
 
 /// The sites of a server's apps, made anew after each change.
 ///
-/// They are nowhere on disk: what is sent is the published tree's, and what is made of it stands here.
+/// They are not stored on disk: files are sent from the published tree, and derived documents are kept in memory.
 actor GatewaySites {
-    /// What one app's gateways serve, for as long as its timestamp is that file.
+    /// The content that one app's gateways serve, valid until its timestamp is replaced.
     struct App: Sendable {
         let origin: FileOrigin
         let channels: [ChannelName: Channel]
-        /// What JSPatch's clients ask for, by the path below the gateway's folder.
+        /// The files for JSPatch's clients, by the path below the gateway's folder.
         let packages: [Gateway: [ChannelName: [String: PackageFile]]]
     }
 
@@ -40,15 +40,17 @@ actor GatewaySites {
 
     nonisolated var tree: FilePath { folder.tree }
 
-    /// Nil for what was never made, or is something else by now.
+    /// The content made earlier, or nil if there is none or it is outdated.
     nonisolated func current(_ app: AppID) -> App? {
         guard let found = known.withLockedValue({ $0[app] }), found.origin.isCurrent else { return nil }
         return found
     }
 
-    /// One at a time: whoever comes after a change waits for the first, and finds what it made.
+    /// Makes the content of one app at a time.
     ///
-    /// - Returns: nil for an app that is not there.
+    /// Callers after a change wait for the first and receive its result.
+    ///
+    /// - Returns: nil for an app that does not exist.
     func made(_ app: AppID) throws(ServerError) -> App? {
         if let current = current(app) { return current }
         let repository: AppRepository
@@ -56,7 +58,7 @@ actor GatewaySites {
         {
             return nil
         }
-        // Taken before it is read, so that a change meanwhile shows at the next look.
+        // Recorded before the read, so that a concurrent change is noticed at the next request.
         guard let origin = FileOrigin(at: folder.tree(of: app).at(URLLayout.timestamp).string) else { return nil }
         let state = try PublishedState(of: repository)
         let published = PublishedSites(of: state, in: repository)

@@ -2,18 +2,18 @@ import Gateways
 package import PatchFormat
 import PatchTrust
 
-/// What the clients of other systems get of a channel, by its list and dial now.
+/// The versions that other systems' clients receive from a channel, by its current list and dial.
 package struct GatewayStandings: Equatable, Sendable {
-    /// What Meteor's clients get.
+    /// The version that Meteor's clients receive.
     package enum Meteor: Equatable, Sendable {
         case gets(Label)
-        /// Versions are switched on for them, and none is for every device.
+        /// Versions are switched on for them, but none is for every device.
         case nothing
     }
 
-    /// Nil where no version is switched on for them.
+    /// Nil if no version is switched on for Meteor's clients.
     package let meteor: Meteor?
-    /// What JSPatch's clients get.
+    /// The packages that JSPatch's clients receive.
     package var packages: [PackageStanding]
 
     init(_ entries: [PatchEntry], _ packages: [GatewayPackages], _ dial: Dial) {
@@ -35,14 +35,14 @@ package struct GatewayStandings: Equatable, Sendable {
         (self.meteor, self.packages) = (meteor, packages)
     }
 
-    /// Adds what developers are told elsewhere to the lines of their own channel.
+    /// Adds the answers that developers receive for other channels to the lines of their own channel.
     mutating func told(_ developers: [DevelopersStanding]) {
         for index in packages.indices {
             packages[index].developers = developers.filter { $0.line == packages[index].row.line }
         }
     }
 
-    /// Nil where there are no such clients.
+    /// Nil if the channel has no such clients.
     package var json: JSON? {
         let items = [meteor?.json].compactMap(\.self) + packages.map(\.json)
         return items.isEmpty ? nil : .array(items)
@@ -59,13 +59,13 @@ extension GatewayStandings.Meteor {
     }
 }
 
-/// What the platform's clients in development mode are told at another channel's place (J2).
+/// The answer that the platform's clients in development mode receive for another channel (J2).
 package struct DevelopersStanding: Equatable, Sendable {
     package let channel: ChannelName
     package let line: GatewayPackages.Line
     /// The sync file.
     package let told: JSON
-    /// The version of which they get nothing, because that channel gave its number to another package.
+    /// The version that they do not receive, because that channel used its number for another package.
     package let taken: LoaderVersion?
 
     package init(channel: ChannelName, line: GatewayPackages.Line, told: JSON, taken: LoaderVersion?) {
@@ -78,7 +78,7 @@ package struct DevelopersStanding: Equatable, Sendable {
         ])
     }
 
-    /// Nil where they get what there is.
+    /// Nil if they receive the newest version.
     package var warning: String? {
         taken.map {
             "developers at \(channel) get nothing of \(line) version \($0): "
@@ -87,15 +87,15 @@ package struct DevelopersStanding: Equatable, Sendable {
     }
 }
 
-/// What JSPatch's clients get of a channel on one line, as an operator is shown it.
+/// The packages that JSPatch's clients receive from a channel on one line, for operators.
 package struct PackageStanding: Equatable, Sendable {
     package let row: GatewayPackages
-    /// What the sync file says now, as JSON; nil on a wire without one, or where it is switched off.
+    /// The current sync file as JSON; nil on a wire without one, or if the line is switched off.
     package let told: JSON?
-    /// The highest number that can be fetched now.
+    /// The highest version that can be downloaded now.
     package let open: LoaderVersion?
     package var counts: [PlatformCounts] = []
-    /// Of a line of the developers' channel: what their clients are told at other channels' places.
+    /// For a line of the developers' channel: the answers that their clients receive for other channels.
     package var developers: [DevelopersStanding] = []
 
     package var json: JSON {

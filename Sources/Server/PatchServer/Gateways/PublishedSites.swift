@@ -3,7 +3,7 @@ import PatchFormat
 import PatchCrypto
 import PatchTrust
 
-/// What the clients of other systems get of an app's channels, as list and dial say now.
+/// The content that other systems' clients receive from an app's channels, by the current lists and dials.
 struct PublishedSites {
     private let state: PublishedState
     private let repository: AppRepository
@@ -12,9 +12,10 @@ struct PublishedSites {
         (self.state, self.repository) = (state, repository)
     }
 
-    /// What the clients of Meteor get of each channel, as list and dial say now; channels where they get nothing have none.
+    /// The site that Meteor's clients receive from each channel, by the current list and dial.
     ///
-    /// Verified as far as a server can: roles, lists and manifests, and the index page, of which their version is made.
+    /// Channels without content for them are left out. Verified as far as a server can: roles, lists and manifests, and the index
+    /// page, from which their version is derived.
     func meteor() throws(ServerError) -> [ChannelName: MeteorSite] {
         var sites: [ChannelName: MeteorSite] = [:]
         for (channel, published) in state.channels {
@@ -27,7 +28,9 @@ struct PublishedSites {
         return sites
     }
 
-    /// What JSPatch's clients get of each channel, as list and dial say now; channels where nothing was ever switched on have none.
+    /// The packages that JSPatch's clients receive from each channel, by the current list and dial.
+    ///
+    /// Channels that never had any are left out.
     func packages() throws(ServerError) -> [ChannelName: [PackageSite]] {
         var sites: [ChannelName: [PackageSite]] = [:]
         for (channel, published) in state.channels {
@@ -46,7 +49,7 @@ struct PublishedSites {
         return sites
     }
 
-    /// Nil for a bundle of which no Meteor site can be made; `patchsign` signs none.
+    /// The site of a bundle, or nil if it cannot be a Meteor site; `patchsign` never signs such a bundle.
     private func site(
         of entry: PatchEntry,
         in channel: ChannelName,
@@ -67,7 +70,7 @@ struct PublishedSites {
         return try? MeteorSite(bundle, page: page)
     }
 
-    /// What developers are told at each other channel's place.
+    /// The answers that developers receive for each other channel.
     func developers() throws(ServerError) -> [DevelopersStanding] {
         guard let own = ChannelName(PackageSite.developers), let published = state.channels[own] else { return [] }
         let rows = try repository.list(of: own, published.role).list.gateways.filter {

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// A number that many threads count up and down without waiting for one another.
+/// A number that many threads change without waiting for one another.
 final class Counter: Sendable {
     private let count = Atomic(0)
 
@@ -11,7 +11,7 @@ final class Counter: Sendable {
     var value: Int { count.load(ordering: .relaxed) }
 }
 
-/// How long things took, in buckets of time.
+/// A histogram of durations.
 final class DurationHistogram: Sendable {
     /// Upper ends, in nanoseconds: from an answer out of memory to a large download over a slow line.
     private static let bounds = [
@@ -19,21 +19,25 @@ final class DurationHistogram: Sendable {
         10_000_000_000, 60_000_000_000, 600_000_000_000,
     ]
 
-    /// One for each bound, and one for what takes longer; each counts what is in no smaller one.
+    /// One bucket for each bound, and one for longer durations.
+    ///
+    /// Each counts only durations above the previous bound.
     private let buckets = (0...bounds.count).map { _ in Counter() }
     private let sum = Counter()
 
     func add(_ duration: Duration) {
         let (seconds, attoseconds) = duration.components
         let nanoseconds = Int(clamping: seconds) &* 1_000_000_000 &+ Int(attoseconds / 1_000_000_000)
-        // Most answers take less than the first.
+        // Most answers are in the first bucket.
         var index = 0
         while index < Self.bounds.count, nanoseconds > Self.bounds[index] { index += 1 }
         buckets[index].add()
         sum.add(nanoseconds)
     }
 
-    /// The last bucket and the count are the same number, whatever is counted meanwhile.
+    /// Writes the samples.
+    ///
+    /// The last bucket always equals the count, even during concurrent updates.
     func write(to family: inout MetricFamily, _ labels: [(name: String, value: String)]) {
         var count = 0
         for (index, bucket) in buckets.enumerated() {
@@ -45,7 +49,7 @@ final class DurationHistogram: Sendable {
         family.add(.integer(count), labels, suffix: "_count")
     }
 
-    /// `0.0005`, `1`, `600`.
+    /// A number of seconds such as `0.0005`, `1`, `600`.
     private static func seconds(_ nanoseconds: Int) -> String {
         let text = "\(MetricFamily.Value.nanoseconds(nanoseconds))"
         let short = text.reversed().drop { $0 == "0" }.drop { $0 == "." }

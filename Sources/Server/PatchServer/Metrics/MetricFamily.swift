@@ -1,6 +1,6 @@
 /// One metric with all its samples, in Prometheus' text format 0.0.4.
 ///
-/// A counter's name ends with `_total`; a unit stands in the name (`_bytes`, `_seconds`).
+/// A counter's name ends with `_total`; the name contains the unit (`_bytes`, `_seconds`).
 package struct MetricFamily: Sendable {
     package enum Kind: String, Sendable {
         case counter, gauge, histogram
@@ -8,12 +8,12 @@ package struct MetricFamily: Sendable {
 
     package enum Value: Equatable, Sendable {
         case integer(Int)
-        /// Nanoseconds, written in seconds.
+        /// A number of nanoseconds, written in seconds.
         case nanoseconds(Int)
     }
 
     package struct Sample: Sendable {
-        /// After the family's name: `_bucket`, `_sum`, `_count`; empty for all but histograms.
+        /// The suffix of the family's name: `_bucket`, `_sum`, `_count`; empty for all but histograms.
         let suffix: String
         let labels: [(name: String, value: String)]
         let value: Value
@@ -37,7 +37,7 @@ package struct MetricFamily: Sendable {
         samples.append(Sample(suffix: suffix, labels: labels, value: value))
     }
 
-    /// Nothing for a family without samples.
+    /// The text for Prometheus, empty for a family without samples.
     package var text: String {
         guard !samples.isEmpty else { return "" }
         var text = "# HELP \(name) \(Self.escaped(help, quotes: false))\n# TYPE \(name) \(kind.rawValue)\n"

@@ -1,10 +1,10 @@
-/// What kind of thing a request asked for, from its target alone.
+/// The kind of file that a request asked for, from its target alone.
 enum PathClass: String, CaseIterable, Sendable {
     case metadata, targets, objects, packs, gateways, other
 
     /// Reads the second segment of `/APP/objects/ab/…`, however the rest is spelled.
     ///
-    /// It is asked of every answer: the segment's first byte says what it can be, and one comparison whether it is.
+    /// It runs for every answer: the segment's first byte selects one candidate, and a single comparison checks it.
     init(target: String) {
         let path = target.utf8
         let slash = UInt8(ascii: "/")
@@ -29,7 +29,7 @@ enum PathClass: String, CaseIterable, Sendable {
             }
     }
 
-    /// Its place in a table.
+    /// The index in a table of counters.
     var index: Int {
         switch self {
         case .metadata: 0

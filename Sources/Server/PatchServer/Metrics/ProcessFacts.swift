@@ -3,7 +3,7 @@ package import PatchFormat
 import PatchStore
 import SystemPackage
 
-/// What Linux says of this process, under the names that every Prometheus client uses.
+/// Linux's data on this process, under the names of all Prometheus clients.
 package struct ProcessFacts: Sendable {
     private let start: UTCTime
 
@@ -35,7 +35,7 @@ package struct ProcessFacts: Sendable {
         return families
     }
 
-    /// The second field of statm, in pages (proc(5)).
+    /// The second field of `/proc/self/statm`, in pages (proc(5)).
     private static var residentBytes: Int? {
         guard let bytes = try? DiskFiles().read("/proc/self/statm", limit: 4_096) else { return nil }
         let fields = String(decoding: bytes, as: UTF8.self).split(separator: " ")

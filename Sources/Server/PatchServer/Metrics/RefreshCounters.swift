@@ -1,7 +1,7 @@
 import NIOConcurrencyHelpers
 package import PatchFormat
 
-/// How often what the online key signs was signed again, and how often that failed.
+/// How often the online key signed again, and how often that failed.
 package final class RefreshCounters: Sendable {
     private struct Row {
         var signed = 0
@@ -12,7 +12,7 @@ package final class RefreshCounters: Sendable {
 
     package init() {}
 
-    /// - Parameter app: nil when the folder itself cannot be read.
+    /// - Parameter app: nil if the folder itself cannot be read.
     package func add(_ app: AppID?, _ result: RefreshResult) {
         rows.withLockedValue { rows in
             switch result {

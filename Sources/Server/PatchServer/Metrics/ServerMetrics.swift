@@ -3,14 +3,14 @@ import PatchStore
 import PatchCrypto
 import PatchTrust
 
-/// Everything that a server says of itself, as one page for Prometheus.
+/// All metrics of a server, as one page for Prometheus.
 package struct ServerMetrics: Sendable {
     package let traffic = TrafficCounters()
     package let refreshes = RefreshCounters()
     private let readiness: ReadinessCheck
     private let process: ProcessFacts
     private let now: @Sendable () -> UTCTime
-    /// What clients of other systems reported.
+    /// The reports of other systems' clients.
     private let reports: @Sendable () async -> [AppListing]
     /// Channels that wait for small forms and packs.
     private let pending: @Sendable () -> [(app: AppID, pending: PendingOptimization)]
@@ -26,7 +26,9 @@ package struct ServerMetrics: Sendable {
         self.pending = pending
     }
 
-    /// What cannot be found out is left out, so that a rule on `absent()` sees it.
+    /// The text of the page.
+    ///
+    /// Unknown values are left out, so that a rule on `absent()` notices.
     package func text() async -> String {
         var families = traffic.families + [refreshes.family]
         if let findings = try? await readiness.findings() { families += Self.families(of: findings, at: now()) }
@@ -50,7 +52,7 @@ package struct ServerMetrics: Sendable {
         return (families + process.families).map(\.text).joined()
     }
 
-    /// None while nothing is pending.
+    /// Empty while nothing is pending.
     private static func families(of pending: [(app: AppID, pending: PendingOptimization)]) -> [MetricFamily] {
         guard !pending.isEmpty else { return [] }
         var left = MetricFamily(

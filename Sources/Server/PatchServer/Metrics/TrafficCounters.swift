@@ -1,10 +1,12 @@
 package import HTTPFiles
 
-/// What clients asked for and got: counted with a few atomic additions a request.
+/// The requests and responses of a server.
+///
+/// Counting takes a few atomic additions per request.
 package final class TrafficCounters: TrafficMeter {
     private static let statuses = ["1xx", "2xx", "3xx", "4xx", "5xx"]
 
-    /// A class, so that counting holds one thing and not each of its parts.
+    /// A class, so that counting retains one object and not each of its parts.
     private final class Kind: Sendable {
         let requests = TrafficCounters.statuses.map { _ in Counter() }
         let bytes = Counter()

@@ -7,20 +7,20 @@ import SystemPackage
 
 /// Makes the small forms and the packs of a channel's current release, a step at a time.
 ///
-/// A step is made without the folder's lock and put into the tree under it. Killed at any moment, it leaves a whole tree, in
-/// which devices find the forms that exist. It begins again with the files that are still missing.
+/// A step is made without the folder's lock, and is put into the tree under it. A process killed at any moment leaves a complete
+/// tree, in which devices find the forms that exist. The next run starts with the missing files.
 package struct Optimization: Sendable {
     /// Files that were written and removed.
     package struct Outcome: Equatable, Sendable {
         package var written = TreeChange.nothing
         package var removed = RemovedForms.nothing
-        /// Packs that were not kept, because they save too little for the room that they take.
+        /// Packs that were discarded, because they save too few bytes for the space they use.
         package var leftOut: [LeftOutPack] = []
 
         package init() {}
     }
 
-    /// How long the forms of the previous release stay after the next one was published.
+    /// How long the forms of the previous release are kept after the next one is published.
     package static let grace = UsableForms.grace
 
     package let roleVersion: Int
@@ -31,7 +31,7 @@ package struct Optimization: Sendable {
     private var queue: OptimizationQueue
     private var done = 0
 
-    /// Finds out which files are missing.
+    /// Finds the missing files.
     ///
     /// It needs no lock.
     ///
@@ -63,7 +63,7 @@ package struct Optimization: Sendable {
         guard let step = queue.next() else { return nil }
         let (files, scratch) = (repository.files, repository.folder.root.at("\(ServerFolder.compressing)optimizing"))
         do throws(FileError) {
-            // A killed process left it.
+            // Left by a killed process.
             if try files.status(of: scratch) != nil { try files.removeTree(scratch) }
             try files.makeDirectory(scratch)
         } catch { throw .file(error) }
@@ -121,7 +121,7 @@ package struct Optimization: Sendable {
     /// Forgets the channel once all of its files are made; the caller holds the lock.
     package func finish() throws(ServerError) {
         guard repository.tree.optimizationRecord.rows[channel]?.roleVersion == roleVersion else { return }
-        // A process that was killed between a form and its index left the index as it was.
+        // A process killed between writing a form and its index left the index outdated.
         try IndexPacks(in: repository).run()
         try repository.tree.forgetOptimization(of: channel, roleVersion: roleVersion)
     }
@@ -130,7 +130,9 @@ package struct Optimization: Sendable {
 extension CompressedForms.Form {
     fileprivate var isCompressed: Bool { if case .compressed = file { true } else { false } }
 
-    /// The order in which forms are written: the form that implies that the others exist is last.
+    /// The order in which forms are written.
+    ///
+    /// A form that implies others is last.
     fileprivate var rank: Int {
         switch file {
         case .compressed(_, .gzip), .basePack(_, .pack): 1

@@ -3,8 +3,8 @@ import PatchFormat
 
 /// The files that an optimization makes, in steps.
 ///
-/// Devices that have the previous version profit most from its pack, so that comes first. New installations profit from the
-/// small forms of single files next, then from those of whole bundles. Packs from older versions come last.
+/// Devices with the previous version profit most from its pack, so that is first. New installations profit from the small forms of
+/// single files next, then from those of whole bundles. Packs from older versions are last.
 struct OptimizationQueue: Sendable {
     enum Step: Sendable {
         case packs([PackPlan.Job])
@@ -19,12 +19,12 @@ struct OptimizationQueue: Sendable {
         }
     }
 
-    /// After so many bytes of input a step ends, so that little is lost when a process is killed.
+    /// A step ends after this many bytes of input, so that little is lost when a process is killed.
     static let stepBytes = 16_000_000
     static let stepFiles = 64
 
     private(set) var steps: [Step]
-    /// Files to make, of all steps.
+    /// The number of files of all steps.
     let total: Int
 
     /// - Parameters:

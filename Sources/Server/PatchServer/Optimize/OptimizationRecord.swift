@@ -6,7 +6,7 @@ import PatchTrust
 package struct PendingOptimization: Equatable, Sendable {
     package let channel: ChannelName
     package let roleVersion: Int
-    /// Files made so far, and in all; nil if the work has not begun.
+    /// Files made so far, and in all; nil before the work begins.
     package let progress: Steps?
 
     package struct Steps: Equatable, Sendable {
@@ -22,7 +22,7 @@ package struct PendingOptimization: Equatable, Sendable {
         (self.channel, self.roleVersion, self.progress) = (channel, roleVersion, progress)
     }
 
-    /// For operators: `optimizing production 7: 3 of 12`.
+    /// A description for operators: `optimizing production 7: 3 of 12`.
     package var words: String {
         guard let progress else { return "optimizing \(channel) \(roleVersion): not begun" }
         return "optimizing \(channel) \(roleVersion): \(progress.done) of \(progress.total)"
@@ -36,7 +36,7 @@ package struct PendingOptimization: Equatable, Sendable {
     }
 }
 
-/// The channels that wait for small forms and packs: `optimize.json`, missing if no channel waits.
+/// The channels with missing small forms and packs: `optimize.json`, missing if there are none.
 ///
 /// A hint. If it is lost or damaged, devices keep the forms that exist, and `patchsrv optimize` makes the others.
 struct OptimizationRecord: Equatable, Sendable {
@@ -83,7 +83,7 @@ extension OptimizationRecord {
 }
 
 extension AppTree {
-    /// Empty if the record cannot be read.
+    /// The record, empty if it cannot be read.
     var optimizationRecord: OptimizationRecord {
         guard let bytes = try? files.read(records.at(OptimizationRecord.name), limit: Limits.stateFile),
             let record = try? OptimizationRecord(bytes)
@@ -105,12 +105,12 @@ extension AppTree {
 }
 
 extension AppTree {
-    /// Channels that wait for small forms and packs.
+    /// Channels with missing small forms and packs.
     package var pendingOptimizations: [PendingOptimization] {
         optimizationRecord.rows.values.sorted { $0.channel < $1.channel }
     }
 
-    /// Makes every published channel wait for small forms and packs; the caller holds the lock.
+    /// Marks every published channel for optimization; the caller holds the lock.
     package func requestOptimization() throws(ServerError) {
         var record = optimizationRecord
         for (channel, published) in try PublishedState(of: self).channels {
@@ -121,7 +121,7 @@ extension AppTree {
         if record != optimizationRecord { try keep(record) }
     }
 
-    /// Forgets a channel's release; the caller holds the lock.
+    /// Removes a channel's release from the record; the caller holds the lock.
     package func forgetOptimization(of channel: ChannelName, roleVersion: Int) throws(ServerError) {
         var record = optimizationRecord
         record.remove(channel, roleVersion: roleVersion)
@@ -130,7 +130,7 @@ extension AppTree {
 }
 
 extension ServerFolder {
-    /// The channels of all apps that wait for small forms and packs.
+    /// The channels of all apps with missing small forms and packs.
     package func pendingOptimizations(
         files: any FileOperations = DiskFiles()
     ) throws(ServerError) -> [(app: AppID, pending: PendingOptimization)] {
@@ -142,7 +142,7 @@ extension ServerFolder {
 }
 
 extension JSON {
-    /// With the pending work, if any.
+    /// Adds the pending work, if any.
     package func optimizing(_ pending: [(app: AppID, pending: PendingOptimization)]) -> JSON {
         guard var object, !pending.isEmpty else { return self }
         object["optimizing"] = .array(

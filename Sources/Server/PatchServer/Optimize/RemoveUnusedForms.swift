@@ -12,14 +12,14 @@ package struct RemovedForms: Equatable, Sendable {
     }
 }
 
-/// Removes the derived files that no device asks for any more; the caller holds the lock.
+/// Removes the derived files that devices no longer request; the caller holds the lock.
 package struct RemoveUnusedForms: Sendable {
     private let repository: AppRepository
     private let packsAlone: Bool
     private let now: UTCTime
 
-    /// - Parameter packsAlone: looks at packs and at forms of documents and whole bundles, which are few beside the forms of
-    ///   single files.
+    /// - Parameter packsAlone: only checks packs and the forms of documents and whole bundles, which are few compared with the
+    ///   forms of single files.
     package init(in repository: AppRepository, packsAlone: Bool = false, at now: UTCTime) {
         (self.repository, self.packsAlone, self.now) = (repository, packsAlone, now)
     }
@@ -31,7 +31,7 @@ package struct RemoveUnusedForms: Sendable {
         let listing = try packsAlone ? storage.listingOfPacks() : storage.listing()
         let gone = usable.unused(in: listing).sorted { TreePath(app, $0).path < TreePath(app, $1).path }
         guard !gone.isEmpty else { return .nothing }
-        // Before the packs: interrupted in between, no index names one that is missing.
+        // Before the packs are removed: after an interruption, no index names a missing pack.
         if gone.contains(where: \.isInPackIndex) { try IndexPacks(in: repository, without: Set(gone)).run() }
         try storage.remove(gone)
         return RemovedForms(files: gone.count, bytes: gone.reduce(0) { $0 + (listing.files[$1]?.size ?? 0) })

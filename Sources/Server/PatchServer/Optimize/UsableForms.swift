@@ -4,23 +4,23 @@ import PatchTrust
 
 /// The derived files that devices can use: compressed forms, packs and their indexes.
 ///
-/// All of them can be made again. A device that misses one downloads the files themselves.
+/// All of them can be made again. If one is missing, devices download the files themselves.
 struct UsableForms: Equatable, Sendable {
-    /// How long the forms of the previous release stay after the next one was published, for downloads in progress.
+    /// How long the forms of the previous release are kept after the next one is published, for downloads in progress.
     static let grace = Duration.seconds(15 * 60)
 
     /// The manifests of listed bundles.
     var manifests: Set<SHA256Digest> = []
-    /// Of these, the ones of bundles that devices download as a whole.
+    /// The subset of `manifests` that devices download as a whole.
     var whole: Set<SHA256Digest> = []
-    /// Documents that a listing role names.
+    /// Documents in a listing role.
     var targets: Set<TreePath.File> = []
     /// Scripts and assets of listed versions.
     var objects: Set<SHA256Digest> = []
 
-    /// The derived files of a tree that no device asks for any more.
+    /// The derived files of a tree that devices no longer request.
     ///
-    /// A pack is used if it makes a listed version, or the base of such a pack: devices with older versions take two packs.
+    /// A pack is used if it produces a listed version, or the base of such a pack: devices with older versions use two packs.
     func unused(in listing: TreeListing) -> [TreePath.File] {
         var bases: Set<SHA256Digest> = []
         for case .basePack(let pack, .pack) in listing.files.keys where manifests.contains(pack.manifest) {
@@ -42,7 +42,7 @@ struct UsableForms: Equatable, Sendable {
 }
 
 extension UsableForms {
-    /// The bundles that a device without an earlier version may take: of each patch, those up to the first that is for everyone.
+    /// The bundles that a device without an earlier version may install: of each patch, those up to the first that is for everyone.
     static func whole(in entries: [PatchEntry]) -> Set<SHA256Digest> {
         var (found, done) = (Set<SHA256Digest>(), Set<PatchID>())
         for entry in entries where entry.kind == .bundle && !done.contains(entry.patchID) {
@@ -56,7 +56,7 @@ extension UsableForms {
 extension UsableForms {
     /// Reads the contents of the channels' current releases, and of the previous ones within the grace period.
     ///
-    /// - Throws: an error if a current list cannot be read: nothing is known to be unused then.
+    /// - Throws: an error if a current list cannot be read: then no file is known to be unused.
     ///
     /// - Parameter objectsToo: also reads the manifests for ``objects``.
     init(
@@ -79,7 +79,7 @@ extension UsableForms {
         }
     }
 
-    /// The newest version of a channel's role below another.
+    /// The newest version of a channel's role that is below `version`.
     private static func version(of channel: ChannelName, before version: Int, in tree: AppTree) throws(ServerError)
         -> Int?
     {

@@ -4,14 +4,14 @@ import PatchTrust
 /// A bundle's version as a channel's role lists it.
 struct BundleVersion: Hashable, Sendable {
     let label: Label
-    /// Its digest is the one that the entry signs.
+    /// The digest of the manifest, as in the signed entry.
     let digest: SHA256Digest
     let manifest: TreePath.File
     let column: TreePath.File
 }
 
 extension BundleVersion {
-    /// The bundles of a list, in its order; one whose documents the role does not name is left out.
+    /// The bundles of a list, in its order, except those whose documents are missing from the role.
     static func all(of entries: [PatchEntry], in role: TargetsRole, _ channel: ChannelName) -> [BundleVersion] {
         entries.filter { $0.kind == .bundle }.compactMap { entry in
             let manifest = TargetPath.manifest(channel: channel, patchID: entry.patchID, version: entry.version)
@@ -26,7 +26,7 @@ extension BundleVersion {
         }
     }
 
-    /// The bundles that each earlier release lists, the newest first.
+    /// The bundles of each earlier release, the newest release first.
     static func listed(
         of channel: ChannelName,
         before version: Int,
@@ -45,11 +45,11 @@ extension BundleVersion {
     }
 }
 
-/// The documents of bundles that a tree has, by the digest of their manifests.
+/// The documents of bundles in a tree, by the digest of their manifests.
 struct BundleDocuments {
-    /// Under each name that it has.
+    /// Each manifest under all of its names.
     private var found: [SHA256Digest: [TreePath.File]] = [:]
-    /// By the folder that its manifest lies in too.
+    /// Signature columns, by the folder of their manifest.
     private var beside: [Substring: [TreePath.File]] = [:]
 
     init(_ listing: TreeListing) {
@@ -72,7 +72,7 @@ struct BundleDocuments {
         }
     }
 
-    /// The versions that have this manifest, as the names of their documents say.
+    /// The versions that have this manifest, from the names of their documents.
     func versions(_ digest: SHA256Digest) -> [BundleVersion] {
         manifests(digest).compactMap { file in
             guard case .target(let path, _) = file, let column = columns(beside: [file]).first else { return nil }

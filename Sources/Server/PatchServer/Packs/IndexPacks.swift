@@ -4,16 +4,16 @@ import PatchCrypto
 import PatchTrust
 import ReleaseFolder
 
-/// Writes which packs lead to which versions, and removes an index where no pack leads.
+/// Writes the index of packs of each version, and removes an index without packs.
 ///
-/// The caller holds the lock. An index is a hint: where the disk has no room for it, it is left out.
+/// The caller holds the lock. An index is a hint: if the disk has no space for it, it is left out.
 struct IndexPacks: Sendable {
     private let storage: any TreeStorage
     private let manifests: Set<SHA256Digest>?
     private let gone: Set<TreePath.File>
 
     /// - Parameters:
-    ///   - manifests: of the versions that packs were made to; nil for all.
+    ///   - manifests: those of the versions whose packs changed; nil for all.
     ///   - gone: files that are about to be removed.
     init(in repository: AppRepository, to manifests: Set<SHA256Digest>? = nil, without gone: Set<TreePath.File> = []) {
         (storage, self.manifests, self.gone) = (repository.storage, manifests, gone)
@@ -59,7 +59,7 @@ struct IndexPacks: Sendable {
 }
 
 extension PackIndexes {
-    /// Of the pack of a whole bundle as it travels; nil where its manifest is not there.
+    /// The transfer size of a whole bundle's pack; nil if its manifest does not exist.
     func wholeBytes(of manifest: SHA256Digest, in storage: any TreeStorage) throws(ServerError) -> Int? {
         if let form = wholeForm(of: manifest) { return form }
         for file in documents.manifests(manifest) {

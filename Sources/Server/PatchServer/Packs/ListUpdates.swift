@@ -6,17 +6,17 @@ import PatchTrust
 import ReleaseFolder
 import SystemPackage
 
-/// Which packs somebody asks for.
+/// The requested packs.
 package enum WantedPacks: Sendable {
-    /// From every version in the tree that the channel ever listed.
+    /// Packs from every version in the tree that the channel ever listed.
     case all
     case version(VersionLabel)
-    /// From the version of this manifest, whichever channel listed it.
+    /// Packs from the version of this manifest, in any channel.
     case manifest(SHA256Digest)
     case one(BasePack)
 }
 
-/// Finds out what an update costs from each version in the tree to each bundle that a channel lists now.
+/// Estimates the cost of an update from each version in the tree to each bundle that a channel lists now.
 package struct ListUpdates: Sendable {
     private let channel: ChannelName
     private let wanted: WantedPacks
@@ -53,7 +53,7 @@ package struct ListUpdates: Sendable {
         return updates
     }
 
-    /// Packs that save too little for the room that they take, and their bytes.
+    /// The number and size of packs that save too few bytes for the space they use.
     package func wastingRoom() throws(ServerError) -> (count: Int, bytes: Int) {
         let steps = try run().filter(\.wastesRoom)
         return (steps.count, steps.reduce(0) { $0 + ($1.packBytes ?? 0) })
@@ -78,7 +78,7 @@ package struct ListUpdates: Sendable {
         }
     }
 
-    /// Nil where there is no pack, or it is not one from this base: `check` says so.
+    /// The summary of a pack, or nil if it is missing or has another base: `check` reports that.
     private func summary(of job: PackPlan.Job) throws(ServerError) -> PackSummary? {
         guard let reader = try repository.storage.open(.basePack(job.pack, .pack), limit: Limits.object),
             let base = try? PackManifest(try VersionSources(repository.tree).document(job.base.manifest))
@@ -88,7 +88,7 @@ package struct ListUpdates: Sendable {
 }
 
 extension WantedPacks {
-    /// The manifest of the base, where that is known.
+    /// The manifest of the base, if known.
     fileprivate var base: SHA256Digest? {
         switch self {
         case .all, .version: nil

@@ -2,9 +2,9 @@ package import PatchFormat
 import PatchStore
 import SystemPackage
 
-/// Makes the packs that are wanted and are not there, in files of their own, without the lock.
+/// Makes the requested packs that are missing, as separate files and without the lock.
 ///
-/// The caller discards them in the end.
+/// The caller discards the files in the end.
 package struct MakePacks: Sendable {
     private let channel: ChannelName
     private let wanted: WantedPacks

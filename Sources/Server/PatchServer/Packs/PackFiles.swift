@@ -4,22 +4,22 @@ import PatchStore
 import ReleaseFolder
 import SystemPackage
 
-/// A pack from a base in files of its own, to be put into the tree.
+/// A pack from a base as separate files, to be moved into the tree.
 struct MadePack: Sendable {
     let job: PackPlan.Job
     let cost: UpdateCost
     let summary: PackSummary
-    /// The pack, and where the column can be made of them the signatures, and both in one.
+    /// The pack; also the signatures, and both in one file, if the new column can be made from the base's.
     let files: [CompressedForms.Form]
 }
 
-/// A pack that a publish does not keep, because it saves too little for the room that it takes on the disk.
+/// A pack that a publish discards, because it saves too few bytes for the space it uses.
 package struct LeftOutPack: Equatable, Sendable {
     package let new: Label
     package let base: VersionLabel
     package let cost: UpdateCost
 
-    /// For operators.
+    /// A sentence for operators.
     package var words: String {
         "pack from \(new.patchID) \(base) to \(new.version) left out: its \(Words.bytes(cost.pack)) save \(cost.saving) % of an "
             + "update, less than \(UpdateCost.leastSaving) %"
@@ -40,14 +40,16 @@ struct PackFiles: Sendable {
     let sources: VersionSources
     let effort: PackMaker.Effort
     let sizes: TravelledSizes
-    /// Whether packs are kept that save little for the room that they take.
+    /// Whether to keep packs that save few bytes for the space they use.
     var keepsAll = false
-    /// Hears of packs that are not kept for that.
+    /// Receives the packs that are discarded for that reason.
     var onWaste: @Sendable (LeftOutPack) -> Void = { _ in }
 
-    /// Nil where it cannot be made, or is not worth its bytes: devices do without.
+    /// Makes a pack.
     ///
-    /// - Throws: `file` with `noSpace`, and nothing else.
+    /// Returns nil if it cannot be made or saves too little: devices do without.
+    ///
+    /// - Throws: only `file` with `noSpace`.
     func make(_ job: PackPlan.Job, _ number: Int) throws(ServerError) -> MadePack? {
         let spool = folder.at("\(number).groups")
         defer { try? files.removeIfPresent(spool) }
@@ -101,7 +103,7 @@ struct PackFiles: Sendable {
         return MadePack(job: job, cost: cost, summary: summary, files: made)
     }
 
-    /// - Parameter rest: a file whose bytes follow.
+    /// - Parameter rest: a file whose bytes are appended.
     private func write(
         _ bytes: [UInt8],
         _ rest: FilePath?,
@@ -123,7 +125,9 @@ struct PackFiles: Sendable {
     }
 }
 
-/// The groups of a pack as they are made: what stands before them is known last.
+/// The groups of a pack while they are made.
+///
+/// The head that precedes them is known last.
 private final class GroupSpool {
     private let writer: any FileWriter
     private var failure: FileError?
@@ -143,7 +147,7 @@ private final class GroupSpool {
     }
 }
 
-/// How many bytes of a file travel: those of its compressed form where it has one.
+/// The transfer size of a file: that of its compressed form, if it has one.
 struct TravelledSizes: Sendable {
     private let made: [TreePath.File: Int]
     private let storage: any TreeStorage
@@ -154,8 +158,8 @@ struct TravelledSizes: Sendable {
     }
 
     /// - Parameters:
-    ///   - manifest: the plain bytes of the new manifest.
-    ///   - column: those of the new column.
+    ///   - manifest: the size of the new manifest, uncompressed.
+    ///   - column: the size of the new column, uncompressed.
     func otherwise(_ job: PackPlan.Job, manifest: Int, column: Int) -> UpdateCost.Otherwise {
         UpdateCost.otherwise(
             manifest: size(job.new.manifest, plain: manifest),

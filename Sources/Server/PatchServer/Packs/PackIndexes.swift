@@ -1,10 +1,10 @@
 import PatchFormat
 
-/// Which packs a tree has, by the versions that they lead between: what their indexes say.
+/// The packs in a tree, by their base and new version, as their indexes describe them.
 struct PackIndexes {
     let documents: BundleDocuments
     private let files: [TreePath.File: TreeListing.File]
-    /// By the manifest that they make, and by base.
+    /// The packs by the manifest that they produce, and by base.
     private var packs: [SHA256Digest: [SHA256Digest: PackIndex.Pack]] = [:]
     private var written: Set<SHA256Digest> = []
 
@@ -24,22 +24,22 @@ struct PackIndexes {
         }
     }
 
-    /// Every version that packs lead to, or that has an index.
+    /// Every version that has packs or an index.
     var manifests: Set<SHA256Digest> { written.union(packs.keys) }
 
-    /// Those whose index says something of packs that lead to these.
+    /// The versions whose index mentions packs to these manifests.
     func reached(by manifests: Set<SHA256Digest>) -> Set<SHA256Digest> {
         manifests.union(packs.filter { !manifests.isDisjoint(with: $0.value.keys) }.keys)
     }
 
     func isWritten(_ manifest: SHA256Digest) -> Bool { written.contains(manifest) }
 
-    /// Nil where no pack leads to it.
+    /// The index of a version, or nil if no pack leads to it.
     ///
-    /// The smallest packs come first, and stay where there are too many. Of the first halves of chains, those go first from
-    /// whose base a pack leads at once.
+    /// The smallest packs are first, and are kept if there are too many. Of the first halves of chains, those whose base also has a
+    /// direct pack are dropped first.
     ///
-    /// - Parameter whole: what the pack of the whole bundle has as it travels.
+    /// - Parameter whole: the transfer size of the whole bundle's pack.
     func index(of manifest: SHA256Digest, whole: Int?) -> PackIndex? {
         guard let direct = packs[manifest] else { return nil }
         let outer = direct.values.sorted { $0.isBefore($1) }.prefix(Limits.rowsInPackIndex)
@@ -63,9 +63,10 @@ struct PackIndexes {
         )
     }
 
-    /// The first thing that an index says and that is not so; nil where all is.
+    /// The first false statement of an index; nil if all are true.
     ///
-    /// It may lack packs, and what says how a base can be reached: those stand before they are named, and go after.
+    /// The index may omit packs and details on how to reach a base: packs are written before the index names them, and removed
+    /// after it no longer does.
     func contradiction(to index: PackIndex, of manifest: SHA256Digest, whole: Int?) -> String? {
         if let said = index.whole, said != whole {
             return "it says that the whole bundle travels as \(Words.grouped(said)) bytes, which it does not"
@@ -85,17 +86,19 @@ struct PackIndexes {
         return nil
     }
 
-    /// The size of the smallest compressed form of the pack of the whole bundle; nil where there is none.
+    /// The size of the smallest compressed form of the whole bundle's pack; nil if there is none.
     func wholeForm(of manifest: SHA256Digest) -> Int? {
         CompressionFormat.allCases.compactMap { files[.compressed(.pack(manifest), $0)]?.size }.min()
     }
 
-    /// 0 where it is not there.
+    /// The manifest's size, or 0 if it does not exist.
     private func size(of manifest: SHA256Digest) -> Int {
         documents.manifests(manifest).first.flatMap { files[$0]?.size } ?? 0
     }
 
-    /// Nil also where there are several: which of them is meant is not known.
+    /// The column of a version.
+    ///
+    /// Nil also if there are several, as the right one is unknown.
     private func column(of manifest: SHA256Digest) -> PackIndex.Column? {
         let columns = documents.columns(beside: documents.manifests(manifest)).filter { $0.digest != nil }
         guard let first = columns.first, let digest = first.digest, columns.allSatisfy({ $0.digest == digest }),
@@ -112,7 +115,7 @@ extension PackIndex.Pack {
 }
 
 extension TreePath.File {
-    /// Whether an index of packs says something of it.
+    /// Whether an index of packs depends on this file.
     var isInPackIndex: Bool {
         switch self {
         case .basePack, .target, .compressed(.pack, _): true

@@ -1,7 +1,7 @@
 import PatchFormat
 import PatchStore
 
-/// Reads which packs there are to make.
+/// Determines the packs to make.
 final class PackJobs {
     private struct Contents {
         let sizes: [SHA256Digest: Int]
@@ -10,7 +10,7 @@ final class PackJobs {
 
     private let sources: VersionSources
     private let storage: any TreeStorage
-    /// By manifest; nil for one that is not whole.
+    /// The contents by manifest; nil for an incomplete version.
     private var known: [SHA256Digest: Contents?] = [:]
 
     init(_ sources: VersionSources, _ storage: any TreeStorage) {
@@ -18,7 +18,7 @@ final class PackJobs {
     }
 
     func jobs(_ bases: PackBases, count: Int) -> [PackPlan.Job] {
-        // What was published with its packs is not looked at again.
+        // A bundle that was published with its packs is not checked again.
         if bases.isListed, bases.candidates.contains(where: { stands(bases.new, from: $0) }) { return [] }
         var (jobs, rank) = ([PackPlan.Job](), 0)
         for base in bases.candidates where rank < count {
@@ -33,7 +33,7 @@ final class PackJobs {
         return jobs
     }
 
-    /// Nil where something of either is not there.
+    /// The job, or nil if a file of either version is missing.
     func job(to new: BundleVersion, from base: BundleVersion, rank: Int) -> PackPlan.Job? {
         guard let old = contents(of: base, inTree: true), let made = contents(of: new, inTree: false) else {
             return nil
@@ -52,7 +52,7 @@ final class PackJobs {
         return (try? storage.status(of: .basePack(pack, .pack))) ?? nil != nil
     }
 
-    /// Nil where the manifest or an object of it is not there.
+    /// The contents of a version, or nil if the manifest or one of its objects is missing.
     private func contents(of version: BundleVersion, inTree: Bool) -> Contents? {
         if let known = known[version.digest] { return known }
         let contents = read(version)

@@ -11,9 +11,9 @@ struct PackPlan: Sendable {
         let base: BundleVersion
         /// How many versions of the bundle are more recent than the base.
         let rank: Int
-        /// Contents of the new version that the base does not have, with their sizes.
+        /// Contents of the new version that the base lacks, with their sizes.
         let missing: [SHA256Digest: Int]
-        /// Of all rows of the new version, in bytes.
+        /// The total size of the new version's rows, in bytes.
         let whole: Int
 
         var pack: BasePack { BasePack(manifest: new.digest, base: base.digest) }
@@ -23,14 +23,14 @@ struct PackPlan: Sendable {
     /// The nearest bases first.
     let jobs: [Job]
     let effort: PackMaker.Effort
-    /// Whether packs are kept that save little for the room that they take.
+    /// Whether to keep packs that save few bytes for the space they use.
     let keepsAll: Bool
 
     static let none = PackPlan([])
 
-    /// Those that somebody asks for, whatever they weigh.
+    /// Requested packs, of any size.
     ///
-    /// - Parameter keepsAll: whether an operator asked for them by name; else a device did.
+    /// - Parameter keepsAll: whether an operator requested them by name; else a device did.
     init(wanted jobs: [Job], keepsAll: Bool) {
         (self.jobs, effort, self.keepsAll) = (jobs, .most, keepsAll)
     }
@@ -42,7 +42,7 @@ struct PackPlan: Sendable {
         (self.jobs, effort, keepsAll) = (jobs, plan.effort, plan.keepsAll)
     }
 
-    /// What a publisher waits for, whatever the release weighs.
+    /// The packs that a publisher waits for, limited for a release of any size.
     init(_ jobs: [Job]) {
         let sorted = jobs.sorted { ($0.rank, $1.bytes, $0.name) < ($1.rank, $0.bytes, $1.name) }
         let budget = PackBudget(sorted.map(\.bytes))
@@ -52,12 +52,12 @@ struct PackPlan: Sendable {
 }
 
 extension PackPlan {
-    /// How many releases are looked through for earlier versions of a bundle.
+    /// How many releases are searched for earlier versions of a bundle.
     private static let releasesLooked = 10
 
     /// The packs that a release lacks: to each of its bundles from the versions that its channel listed before.
     ///
-    /// An earlier release that cannot be read has no versions: devices do without packs.
+    /// An unreadable earlier release counts as one without versions: devices do without packs.
     init(for verified: VerifiedRelease, in repository: AppRepository) {
         let channel = verified.release.header.channel
         let list = BundleVersion.all(of: verified.list.entries, in: verified.role, channel)
@@ -65,7 +65,7 @@ extension PackPlan {
         self.init(to: list, of: channel, at: verified.role.header.version, sources, in: repository)
     }
 
-    /// The same of the bundles that a release lists.
+    /// The missing packs of the listed bundles.
     init(
         to list: [BundleVersion],
         of channel: ChannelName,
@@ -86,25 +86,25 @@ extension PackPlan {
 }
 
 extension PackPlan.Job {
-    /// So that the packs of a release are always made in the same order.
+    /// Makes the order of a release's packs the same for each run.
     fileprivate var name: String { new.digest.hex + base.digest.hex }
 }
 
-/// From which earlier versions packs lead to a version of a bundle: the ones that its channel listed last.
+/// The bases of the packs to a version of a bundle: the versions that its channel listed last.
 struct PackBases: Sendable {
     let new: BundleVersion
-    /// Whether the list before has it already.
+    /// Whether the previous list has it already.
     let isListed: Bool
     /// The most recent first.
     let candidates: [BundleVersion]
 
     /// - Parameters:
     ///   - list: every bundle of the new list, in its order.
-    ///   - before: those of the lists before, the newest list first.
+    ///   - before: the bundles of previous lists, the newest list first.
     init(of new: BundleVersion, in list: [BundleVersion], after before: [[BundleVersion]]) {
         self.new = new
         isListed = before.first?.contains { $0.digest == new.digest } ?? false
-        // Nobody goes from a version to one that stands below it in the same list.
+        // No device updates from a version to one further down in the same list.
         let above = list.prefix { $0.digest != new.digest }.map(\.digest)
         var known = Set(above).union([new.digest])
         candidates = before.joined().filter {

@@ -16,7 +16,7 @@ struct PackWork: Sendable {
     private let repository: AppRepository
     private let forms: [CompressedForms.Form]
 
-    /// - Parameter forms: compressed forms that are published with them.
+    /// - Parameter forms: compressed forms that are published together with the packs.
     init(
         _ plan: PackPlan,
         of sources: VersionSources,
@@ -28,7 +28,7 @@ struct PackWork: Sendable {
         (self.repository, self.forms) = (repository, forms)
     }
 
-    /// Those that can be made and are worth it, and those that are not; none on a full disk.
+    /// The packs that were made, and those that save too little; none on a full disk.
     func run() async -> (made: [MadePack], leftOut: [LeftOutPack]) {
         guard !plan.jobs.isEmpty else { return ([], []) }
         let files = repository.files

@@ -5,7 +5,7 @@ import PatchCrypto
 import PatchTrust
 import ReleaseFolder
 
-/// Where the documents and contents of versions come from: a release on its way in, else the tree.
+/// The source of versions' documents and contents: a release being uploaded, else the tree.
 struct VersionSources: Sendable {
     private let tree: AppTree
     private let release: SignedRelease?
@@ -14,7 +14,7 @@ struct VersionSources: Sendable {
         (self.tree, self.release) = (tree, release)
     }
 
-    /// A manifest or a column: the bytes that its name says.
+    /// The bytes of a manifest or a column, checked against the digest in its name.
     func document(_ file: TreePath.File) throws(ServerError) -> [UInt8] {
         guard case .target(let path, let digest) = file else { return try tree.read(file, limit: Limits.manifest) }
         if let bytes = release?.targets[path], SHA256Digest(of: bytes) == digest { return bytes }
@@ -35,7 +35,9 @@ struct VersionSources: Sendable {
         return reader
     }
 
-    /// Every content that can be opened; who reads one compares it with its digest.
+    /// All available contents.
+    ///
+    /// The reader of one must check its digest.
     var contents: PackObjects {
         PackObjects { digest in (try? object(digest)).map(FileBytes.init) }
     }
@@ -45,6 +47,6 @@ struct VersionSources: Sendable {
 package struct PackBase: Sendable {
     package let manifest: PackManifest
     package let column: [UInt8]
-    /// Of what a reader may read of the base and make, in bytes.
+    /// The limit for a reader of the base: the bytes to read and produce.
     package let work: Int
 }

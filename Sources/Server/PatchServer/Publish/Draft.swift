@@ -5,7 +5,9 @@ package import PatchTrust
 package import ReleaseFolder
 package import SystemPackage
 
-/// A signed release that waits for more signatures: kept, and never served.
+/// A signed release that waits for more signatures.
+///
+/// It is stored, and never served.
 package struct Draft: Sendable {
     static let rolloutFile = "rollout.json"
     private static let rolloutLimit = 1_000_000
@@ -35,7 +37,7 @@ package struct Draft: Sendable {
     package var version: Int { release.header.roleVersion }
     package var identity: SHA256Digest { release.role.identity }
 
-    /// How many keys that may sign for the channel now have signed.
+    /// The number of signatures by the channel's current keys.
     package func validSignatures(_ delegation: Delegation) -> Int {
         delegation.keys.validSignatures(on: release.role)
     }
@@ -47,7 +49,7 @@ package struct Draft: Sendable {
 }
 
 extension RoleKeys {
-    /// The signatures on a role that count, one a key.
+    /// The signatures on a role that count, one per key.
     func countingSignatures(on envelope: Envelope) -> [Envelope.Signature] {
         envelope.signatures.filter { signature in
             var alone = Envelope(role: envelope.role, signing: envelope.signed)
@@ -67,7 +69,7 @@ extension AppTree {
         return drafts
     }
 
-    /// Of what stands in the place of drafts, be it damaged.
+    /// The versions of all drafts, including damaged ones.
     func draftVersions(of channel: ChannelName) throws(ServerError) -> [Int] {
         let folder = folder.drafts(of: app, channel: channel)
         do throws(FileError) {
@@ -84,16 +86,16 @@ extension AppTree {
         } catch { throw .release(error) }
     }
 
-    /// Keeps a release with the signatures it has.
+    /// Stores a release with its present signatures.
     ///
-    /// Afterwards: durable, whole, under its name.
+    /// Afterwards: durable and complete under its name.
     /// - Parameter rollout: Replaces the stored rollout of the draft; nil keeps it.
     func keep(_ release: SignedRelease, rollout: StartingRollout? = nil) throws(ServerError) {
         let channel = folder.drafts(of: app, channel: release.header.channel)
         let kept = channel.at("\(release.header.roleVersion)")
         do throws(FileError) {
             if try files.status(of: kept) != nil {
-                // First: the signatures that complete it must not be there without it.
+                // First, because the signatures that complete the draft must not be stored without it.
                 if let rollout { try files.replace(Draft.rolloutFile, in: kept, with: rollout.json.fileBytes) }
                 try release.writeRole(to: kept, files: files)
                 return
@@ -111,14 +113,14 @@ extension AppTree {
         } catch { throw .file(error) }
     }
 
-    /// Whether something stands in a draft's place, be it damaged.
+    /// Whether a draft exists, even a damaged one.
     package func hasDraft(of channel: ChannelName, version: Int) throws(ServerError) -> Bool {
         try exists(folder.drafts(of: app, channel: channel).at("\(version)"))
     }
 
-    /// Gives one draft up, also one that cannot be read.
+    /// Discards one draft, even an unreadable one.
     ///
-    /// The caller holds the lock. Afterwards: durably gone, in one step.
+    /// The caller holds the lock. Afterwards: durably removed, in one step.
     package func removeDraft(of channel: ChannelName, version: Int) throws(ServerError) {
         guard try hasDraft(of: channel, version: version) else { return }
         do throws(FileError) { try remove([version], from: folder.drafts(of: app, channel: channel)) } catch {
@@ -126,7 +128,7 @@ extension AppTree {
         }
     }
 
-    /// Removes drafts that can never be published any more.
+    /// Removes drafts that can no longer be published.
     ///
     /// - Returns: their versions.
     func removeDrafts(of channel: ChannelName, upTo version: Int) throws(ServerError) -> [Int] {
@@ -140,7 +142,7 @@ extension AppTree {
         } catch { throw .file(error) }
     }
 
-    /// In one step each: half a draft could not be read.
+    /// Removes each draft in one step, because half a draft cannot be read.
     private func remove(_ versions: [Int], from channel: FilePath) throws(FileError) {
         try files.removeTree(folder.incoming)
         try files.makeDirectory(folder.incoming)

@@ -2,14 +2,14 @@ import PatchFormat
 import PatchTrust
 import SystemPackage
 
-/// What is written, and in which order, to bring a published tree from one state to the next.
+/// The files to write, and their order, to move a published tree from one state to the next.
 ///
-/// Every file of a step is on disk for good before the next step begins, and whatever a step's files refer to was
-/// written by a step before it. The timestamp comes last: until it is replaced, readers see the old state whole, but for
-/// one moment of an update of the root of trust. Roots are found by their number, so readers follow to a new one as soon
-/// as it is there, and one with other keys for snapshot and timestamp makes them refuse the old timestamp and keep what
-/// they have. Roots are therefore written when nothing but the timestamp is left to do; and after it where all that they
-/// change are the keys of targets, and the new targets hold under the old root too: then no reader meets such a moment.
+/// Every file of a step is durable before the next step begins, and the files that it refers to were written by an earlier step.
+/// The timestamp is last: until it is replaced, readers see the complete old state, except for one moment of an update of the root
+/// of trust. Roots are found by their number, so readers follow to a new one as soon as it exists. A root with other keys for
+/// snapshot and timestamp makes them reject the old timestamp and keep their files. Roots are therefore written when only the
+/// timestamp is left. They are written after it if they change only the keys of targets, and the new targets are valid under the
+/// old root too. Then no reader is affected.
 struct PublicationPlan: Sendable {
     enum Step: String, CaseIterable, Sendable {
         case contents, forms, targets, indexes, channel, dial, snapshot, records, roots, gateways, express, timestamp,
@@ -29,14 +29,14 @@ struct PublicationPlan: Sendable {
 
     private(set) var writes: [Step: [Write]] = [:]
 
-    /// Indexes are made of what stands after the steps before: theirs has no writes.
+    /// Indexes are derived from the files of the previous steps, so that step has no writes.
     var steps: [(step: Step, writes: [Write])] {
         Step.allCases.compactMap { step in
             (writes[step] ?? (step == .indexes && !packed.isEmpty ? [] : nil)).map { (step, $0) }
         }
     }
 
-    /// The manifests that packs of it lead to.
+    /// The manifests that the plan's packs lead to.
     var packed: Set<SHA256Digest> {
         var found: Set<SHA256Digest> = []
         for case .tree(.basePack(let pack, _)) in (writes[.forms] ?? []).map(\.target) { found.insert(pack.manifest) }

@@ -5,9 +5,9 @@ package import ReleaseFolder
 /// The outcome of offering a release.
 package enum PublishOutcome: Equatable, Sendable {
     case published(Publication)
-    /// Kept until more key holders have signed.
+    /// The release is stored until more key holders have signed.
     case drafted(channel: ChannelName, version: Int, quorum: VerifiedRelease.SignatureTally)
-    /// It is the channel's current release already; missing or damaged files were put back.
+    /// The release is the channel's current one already; missing or damaged files were restored.
     case alreadyPublished(channel: ChannelName, version: Int, TreeChange)
 }
 
@@ -18,7 +18,7 @@ package struct Publication: Equatable, Sendable {
     package let counts: VerifiedRelease.Counts
     package let change: TreeChange
     package let roles: RefreshedVersions
-    /// Versions of drafts that this release superseded, its own among them.
+    /// Versions of superseded drafts, including the release's own.
     package let removedDrafts: [Int]
     /// Versions whose rollout this release sets.
     package let started: [StartedVersion]
@@ -26,15 +26,15 @@ package struct Publication: Equatable, Sendable {
     package let heldBack: [DialState.Version]
     /// Versions that the dial no longer restricts.
     package let lapses: [DialLapse]
-    /// Of what clients in development mode get nothing now (J2).
+    /// Packages that clients in development mode do not receive now (J2).
     package let developersWait: [DevelopersStanding]
-    /// Roles that end soon, or before the release.
+    /// Roles that expire soon, or before the release.
     package let endings: [ReleaseExpiry.Warning]
-    /// Packs that were not kept, because they save too little for the room that they take.
+    /// Packs that were discarded, because they save too few bytes for the space they use.
     package var leftOutPacks: [LeftOutPack] = []
-    /// Whether smaller forms and packs are still to be made.
+    /// Whether smaller forms and packs are still missing.
     package var awaitsForms = false
-    /// Derived files that no device needs any more.
+    /// Derived files that devices no longer need.
     package var removedForms = RemovedForms.nothing
 }
 
@@ -47,7 +47,7 @@ extension JSON {
 }
 
 extension PublishOutcome {
-    /// For scripts and for the API.
+    /// The result for scripts and the API.
     package func json(app: AppID) -> JSON {
         switch self {
         case .published(let done):

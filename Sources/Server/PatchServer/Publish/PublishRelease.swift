@@ -6,9 +6,9 @@ import PatchTrust
 package import ReleaseFolder
 import SystemPackage
 
-/// Verifies a release and publishes it, or keeps it as a draft.
+/// Verifies a release and publishes it, or stores it as a draft.
 ///
-/// The caller holds the lock. Any error but `file` means that nothing on disk has changed.
+/// The caller holds the lock. After any error but `file`, the disk is unchanged.
 package struct PublishRelease: Sendable {
     private let offered: SignedRelease
     private let repository: AppRepository
@@ -19,9 +19,9 @@ package struct PublishRelease: Sendable {
     private let now: UTCTime
 
     /// - Parameters:
-    ///   - known: the result of ``VerifyRelease`` from before the lock; parts of it that still hold are not checked again.
-    ///   - forms: the result of ``CompressForms`` on the same, from before the lock.
-    ///   - rollout: How the versions that it lists newly begin. Devices see the release and its dial together.
+    ///   - known: the result of ``VerifyRelease`` from before the lock; parts of it that are still valid are not checked again.
+    ///   - forms: the result of ``CompressForms`` for that result, from before the lock.
+    ///   - rollout: How the newly listed versions begin. Devices see the release and its dial together.
     package init(
         _ offered: SignedRelease,
         in repository: AppRepository,
@@ -69,7 +69,7 @@ package struct PublishRelease: Sendable {
         return facts
     }
 
-    /// A channel that was dropped and comes back may be based on any version, but its number must be unused.
+    /// A channel that was dropped and is published again may have any base, but its version must be unused.
     private func checkNumber(of facts: Facts) throws(ServerError) {
         let (channel, version, tree) = (facts.channel, facts.version, repository.tree)
         guard facts.state.channels[channel] == nil, let last = facts.labels.dropped[channel], version <= last else {
@@ -162,11 +162,13 @@ package struct PublishRelease: Sendable {
         )
     }
 
-    /// What developers are told once it is published; nothing is read for an app without their channel.
+    /// The answers that developers receive once it is published.
+    ///
+    /// Nothing is read for an app without a developers' channel.
     private func developers(_ facts: Facts) -> [DevelopersStanding] {
         let names = [facts.channel] + facts.state.channels.keys
         guard names.contains(where: { $0.text == PackageSite.developers }),
-            // It is published: whatever is damaged in another channel is for `check` to say.
+            // The release is published: `check` reports damage in other channels.
             let state = try? PublishedState(of: repository)
         else { return [] }
         return (try? PublishedSites(of: state, in: repository).developers()) ?? []
@@ -180,7 +182,7 @@ private struct DialTurn {
     let next: Dial?
     private let dial: Dial?
     private let entries: [PatchEntry]
-    /// Of the release before; nil if they cannot be read.
+    /// The entries of the previous release; nil if they cannot be read.
     private let before: [PatchEntry]?
     private let channel: ChannelName
 
@@ -197,7 +199,7 @@ private struct DialTurn {
         if state.channels[channel] == nil {
             dial = nil
         } else {
-            // A dial that cannot be read stays as it is, unless rows are added.
+            // A dial that cannot be read stays unchanged, unless rows are added.
             dial =
                 started.isEmpty
                 ? try? repository.dial(of: channel, in: state) : try repository.dial(of: channel, in: state)

@@ -5,9 +5,9 @@ import ReleaseFolder
 
 /// Compares an offered release's base with the published role: compare-and-swap.
 enum BaseComparison: Equatable, Sendable {
-    /// It was made from the current role.
+    /// The release was made from the current role.
     case next
-    /// It is the current role: published before, offered again.
+    /// The release is the current role: published before, uploaded again.
     case current
 
     /// - Parameter restored: the versions in the backup that the server was restored from, if it was; see
@@ -28,12 +28,12 @@ enum BaseComparison: Equatable, Sendable {
             return
         }
         if current == nil, base > 0, labels.dropped[channel] != nil {
-            // The channel was published, dropped from the root of trust and taken back: its last version is not known.
+            // The channel was published, dropped from the root of trust and added again: its last version is unknown.
             self = .next
             return
         }
-        // Devices may know releases that were published after the backup, so the next one may have a version above
-        // theirs. It was made from the current one all the same.
+        // Devices may know releases that were published after the backup, so the next one may have a version above theirs. It was
+        // still made from the current one.
         let leavesOut = current != nil && restored[channel] == version && base > version && base <= UsedVersions.sane
         guard base == version || leavesOut else {
             throw .outdated(channel: channel, base: base, current: version)
@@ -50,10 +50,10 @@ enum Publishing: Sendable {
     case publish(PublishedLabels)
     /// Its quorum is incomplete.
     case keepDraft
-    /// It is published already; files missing from the tree are put back.
+    /// The release is published already; files missing from the tree are restored.
     case repair
 
-    /// - Throws: a label republished, or a release that no device would take any more.
+    /// - Throws: an error for a label republished with other content, or a release that devices would reject.
     init(
         _ verified: VerifiedRelease,
         comparison: BaseComparison,
@@ -104,8 +104,8 @@ extension PublicationPlan {
 
     /// Adds all writes that publish a release.
     ///
-    /// - Parameter dial: The channel's next one, which devices see together with the release; nil if it stays.
-    /// - Returns: the versions of the online roles then.
+    /// - Parameter dial: The channel's next dial, which devices see together with the release; nil if it stays.
+    /// - Returns: the new versions of the online roles.
     mutating func publish(
         _ verified: VerifiedRelease,
         on state: PublishedState,
@@ -116,14 +116,14 @@ extension PublicationPlan {
         var dials = try state.dials()
         var files = state.otherFiles
         add(contentsOf: verified)
-        // Before the role: a channel's first release would get an empty dial with it.
+        // Before the role is added, which would give a channel's first release an empty dial.
         if let dial { write(dial, to: &dials) }
         add(role: verified, to: &files, dials: &dials)
         write(labels.fileBytes, to: .record("labels.json"), in: .records)
         return try fresh.add(to: &self, dials: dials, files: files)
     }
 
-    /// A release's role, and a dial where the channel has none.
+    /// Adds a release's role, and a dial if the channel has none.
     ///
     /// - Parameters:
     ///   - files: the rows of the next snapshot, for every role but the dial.

@@ -1,8 +1,8 @@
 package import PatchFormat
 
-/// Signs snapshot and timestamp again, and the dial where it holds no longer; what they say stays the same.
+/// Signs snapshot and timestamp again, and the dial if it expires.
 ///
-/// The caller holds the lock.
+/// Their content stays the same. The caller holds the lock.
 package struct RefreshRoles: Sendable {
     private let repository: AppRepository
     private let key: OnlineKey
@@ -20,8 +20,8 @@ package struct RefreshRoles: Sendable {
         (self.repository, self.key, self.clock, self.acceptsClock) = (repository, key, clock, acceptsClock)
     }
 
-    /// - Throws: `ended` when root or targets have: a device would take nothing of it, and a clock that is ahead would
-    ///   date signatures in the future. `clockBehind` for a clock that is certainly wrong.
+    /// - Throws: `ended` if root or targets have expired: devices would reject the result, and a clock that is ahead would date
+    ///   signatures in the future. `clockBehind` for a clock that is certainly wrong.
     @discardableResult
     package func run() throws(ServerError) -> RefreshedVersions {
         let state = try PublishedState(of: repository)

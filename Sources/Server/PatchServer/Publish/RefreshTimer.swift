@@ -5,10 +5,10 @@ import PatchTrust
 import ServiceLifecycle
 package import SystemPackage
 
-/// Signs dial, snapshot and timestamp of every app anew, again and again, while a server runs.
+/// Periodically signs the dial, snapshot and timestamp of every app while a server runs.
 ///
-/// The folder's lock is held for the moment of one signing alone. A key is read when it is about to sign and forgotten
-/// afterwards. Nothing that goes wrong ends it: it says so once, and tries again.
+/// The folder's lock is held only while signing. A key is read just before it signs, and is forgotten afterwards. No failure ends
+/// the timer: it is reported once, and signing is tried again.
 package struct RefreshTimer<C: Clock<Duration>>: Service {
     private let folder: ServerFolder
     private let files: any FileOperations
@@ -22,11 +22,11 @@ package struct RefreshTimer<C: Clock<Duration>>: Service {
     private let clockIsSet: (@Sendable () async throws -> Void)?
 
     /// - Parameters:
-    ///   - clock: what the pauses are measured with; whether it is time is asked of `now`.
-    ///   - key: opens an online key; nil when nobody named its passphrase.
+    ///   - clock: measures the pauses; `now` decides whether signing is due.
+    ///   - key: opens an online key; nil if no passphrase was given.
     ///   - observe: called for each app in each round.
-    ///   - report: called for each signing, and for trouble once until it changes; without an app when the folder itself
-    ///     cannot be read.
+    ///   - report: called for each signing, and once for each failure until it changes; without an app if the folder itself cannot
+    ///     be read.
     ///   - clockIsSet: returns once the clock was set, which ends a pause; see ``ClockStep``.
     package init(
         _ folder: ServerFolder,
@@ -52,7 +52,7 @@ package struct RefreshTimer<C: Clock<Duration>>: Service {
         self.report = report
     }
 
-    /// Goes on until graceful shutdown or cancellation.
+    /// Runs until graceful shutdown or cancellation.
     package func run() async throws {
         var said = Said()
         while !Task.isCancelled, !Task.isShuttingDownGracefully {
@@ -84,7 +84,7 @@ package struct RefreshTimer<C: Clock<Duration>>: Service {
         } catch { return [(nil, .failed("\(error)"))] }
     }
 
-    /// - Parameter tryingKey: opens the key even before its time, so that a missing passphrase is known at the start.
+    /// - Parameter tryingKey: opens the key even before signing is due, so that a missing passphrase is noticed at the start.
     private func refresh(_ app: AppID, tryingKey: Bool) -> RefreshResult {
         do {
             let repository = try AppRepository(app, in: folder, files: files, allowsTestingKeys: allowsTestingKeys)
@@ -118,7 +118,7 @@ extension RefreshResult {
     }
 }
 
-/// What was reported, so that nothing is said over and over.
+/// The reported results, to avoid repeated reports.
 private struct Said {
     private var last: [AppID?: RefreshResult] = [:]
     private var withoutKey: Set<AppID?> = []
@@ -139,30 +139,29 @@ private struct Said {
     }
 }
 
-/// When what the online key signs is signed again, and when a server looks again whether it is time.
+/// When the online key signs again, and when a server checks whether that is due.
 package struct RefreshSchedule: Equatable, Sendable {
-    /// After a lock that was held: its holder is done in a moment.
+    /// The pause after the lock was held by another process, which is done soon.
     private static let afterLock = Duration.seconds(5)
-    /// After a failure, which somebody has to see to.
+    /// The pause after a failure, which an operator must fix.
     private static let afterFailure = Duration.minutes(1)
-    /// However far away the next time is: the machine may sleep, its clock may be set, an app may be added.
+    /// The longest pause: the machine may sleep, its clock may be set, or an app may be added.
     private static let longest = Duration.minutes(10)
-    /// While the clock is behind.
+    /// The pause while the clock is behind.
     ///
-    /// A time service steps it at any moment; waits are measured by another clock, which no step
-    /// shortens.
+    /// A time service may step it at any moment; pauses are measured by another clock, which a step does not shorten.
     private static let whileClockBehind = Duration.seconds(2)
 
-    /// How old a timestamp may become.
+    /// The maximum age of a timestamp.
     package let every: Duration
 
     package init(every: Duration) {
         self.every = every
     }
 
-    /// A timestamp without the time of its signature counts as old.
+    /// Whether a timestamp must be signed again.
     ///
-    /// Of one from the future ``ClockBehind`` decides.
+    /// One without the time of its signature counts as old. ``ClockBehind`` handles one from the future.
     package func isDue(signedAt: UTCTime?, at now: UTCTime) -> Bool {
         guard let signedAt else { return true }
         return signedAt.adding(every) <= now
@@ -185,23 +184,23 @@ package struct RefreshSchedule: Equatable, Sendable {
     }
 }
 
-/// What a round did for one app.
+/// The result of a round for one app.
 package enum RefreshResult: Equatable, Sendable {
-    /// Nothing: it is not time yet.
+    /// Signing is not due yet.
     case fresh(signedAt: UTCTime)
     case signed(RefreshedVersions)
     /// Another process changes the folder.
     case locked
-    /// Nothing, even if signatures are due: by this clock they would have expired for every device.
+    /// Nothing is signed, even if due: by this clock the signatures would have expired for every device.
     case clockBehind(ClockBehind)
     case failed(String)
-    /// The online key is encrypted, and nobody named its passphrase.
+    /// The online key is encrypted, and no passphrase was given.
     case withoutKey
 }
 
 /// Notices that the wall clock was set, by comparing it with a monotonic clock.
 package enum ClockStep {
-    /// How soon that is noticed.
+    /// How often the clocks are compared.
     private static let interval = Duration.seconds(5)
     /// A time service corrects a clock by less than this without a step.
     private static let slack = 60

@@ -8,9 +8,9 @@ import ReleaseFolder
 package struct ReleaseOffer: Sendable {
     package let header: ReleaseHeader
     package let parsed: TargetsRole
-    /// With the signatures of the channel's keys alone, each once.
+    /// The role with only the signatures of the channel's keys, each once.
     package private(set) var role: Envelope
-    /// Of the role's signed part.
+    /// The digest of the role's signed part.
     package let identity: SHA256Digest
     private let keys: RoleKeys
 
@@ -23,7 +23,7 @@ package struct ReleaseOffer: Sendable {
         for signature in keys.countingSignatures(on: role) { self.role.add(signature) }
     }
 
-    /// Adds the valid signatures that others made on the same content.
+    /// Adds other valid signatures on the same content.
     package mutating func merge(_ other: Envelope) {
         guard other.identity == identity else { return }
         let own = Set(role.signatures.map(\.keyID))
@@ -32,8 +32,8 @@ package struct ReleaseOffer: Sendable {
 }
 
 extension ReleaseOffer {
-    /// Checks a release's header and role before any of its contents are taken: its app and channel, its base, and
-    /// whether a key of its channel has signed it.
+    /// Checks a release's header and role before its contents are uploaded: its app and channel, its base, and whether a key of its
+    /// channel has signed it.
     ///
     /// Reading needs no lock; publishing checks all of it again.
     package init(of header: ReleaseHeader, _ role: Envelope, to repository: AppRepository) throws(ServerError) {

@@ -7,9 +7,9 @@ package import ReleaseFolder
 package struct ReleaseRollout: Hashable, Sendable {
     package static let none = ReleaseRollout()
 
-    /// The caller's, or the draft's.
+    /// The rollout options of the caller, or of the draft.
     package let wish: StartingRollout?
-    /// The channel's default, in devices of 10,000; for new versions that the wish does not mention.
+    /// The channel's default, in devices of 10,000, for new versions without their own option.
     package let usual: Int?
 
     package init(_ wish: StartingRollout? = nil, default usual: Int? = nil) {
@@ -36,7 +36,7 @@ extension ReleaseRollout {
     ) throws(ServerError) -> [StartedVersion] {
         guard self != .none else { return [] }
         let channel = verified.release.header.channel
-        // A publish that was interrupted may have written the labels of this very release.
+        // An interrupted publish may have written the labels of this release.
         let known = labels.published(in: state).rows
         let new = NewVersions(verified.list.entries, after: repository.listed(in: channel, state) ?? []) { label in
             known[label]?.channel == channel
@@ -48,7 +48,7 @@ extension ReleaseRollout {
 }
 
 extension Dial {
-    /// Refuses a dial that no device would read.
+    /// Rejects a dial that is too large for devices.
     func checkSize() throws(ServerError) {
         let size = json.fileBytes.count
         guard size <= Limits.dial else { throw .dial(.tooLarge(size: size, limit: Limits.dial)) }

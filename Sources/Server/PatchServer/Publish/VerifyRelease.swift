@@ -4,17 +4,17 @@ import PatchCrypto
 import PatchTrust
 package import ReleaseFolder
 
-/// Verifies a release as ``PublishRelease`` does, and changes nothing.
+/// Verifies a release like ``PublishRelease``, and changes nothing.
 ///
-/// It needs no lock, so that no publish waits for a release that takes long to read and may lack a quorum.
+/// It needs no lock, so that other publishes do not wait for a release that takes long to read and may lack a quorum.
 package struct VerifyRelease: Sendable {
-    /// A release beside the published state that it is judged by.
+    /// A release and the published state that it is compared with.
     struct Facts {
         let state: PublishedState
         let labels: PublishedLabels
         let comparison: BaseComparison
         let delegation: Delegation
-        /// With the valid signatures of its own and of a draft of the same content.
+        /// The release with its own valid signatures, and those of a draft of the same content.
         let release: SignedRelease
 
         var channel: ChannelName { release.header.channel }
@@ -51,12 +51,12 @@ package struct VerifyRelease: Sendable {
         try Self.verified(facts.release, by: facts.delegation, in: repository)
     }
 
-    /// The same, without the checks that an earlier result has made if they still hold.
+    /// Verifies a release, without repeating the checks of an earlier result that are still valid.
     func verify(_ facts: Facts, knowing earlier: VerifiedRelease?) throws(ServerError) -> VerifiedRelease {
         if let earlier, let still = try again(earlier, facts) { still } else { try verify(facts) }
     }
 
-    /// Nil when keys or content differ, or an object that the tree had was collected.
+    /// The earlier result with the present signatures, or nil if keys or content differ, or an object of the tree was collected.
     private func again(_ earlier: VerifiedRelease, _ facts: Facts) throws(ServerError) -> VerifiedRelease? {
         guard let known = earlier.counting(facts.release, by: facts.delegation) else { return nil }
         for object in known.contents where facts.release.objects[object] == nil {
@@ -65,7 +65,7 @@ package struct VerifyRelease: Sendable {
         return known
     }
 
-    /// - Parameter delegation: of the release's channel.
+    /// - Parameter delegation: that of the release's channel.
     static func verified(
         _ release: SignedRelease,
         by delegation: Delegation,

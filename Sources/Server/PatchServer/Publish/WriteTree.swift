@@ -4,30 +4,30 @@ import PatchCrypto
 import PatchTrust
 import SystemPackage
 
-/// Brings a tree to its next state, step by step; leaves correct files alone.
+/// Moves a tree to its next state, step by step, and keeps correct files.
 ///
-/// Afterwards: every file of the plan is durable. When it throws, the steps up to some point are, and readers see the old
-/// state; writing the same or another plan continues from there.
+/// Afterwards: every file of the plan is durable. If it throws, only the first steps are, and readers see the old state. Writing
+/// the same or another plan continues from there.
 package struct WriteTree: Sendable {
     private let plan: PublicationPlan
     private let repository: AppRepository
     private let state: PublishedState?
     private let storage: any TreeStorage
 
-    /// - Parameter state: what the plan was made from; nil for a tree that begins, or whose timestamp stays.
+    /// - Parameter state: the state that the plan was made from; nil for a new tree, or if the timestamp stays.
     init(_ plan: PublicationPlan, in repository: AppRepository, over state: PublishedState?) {
         (self.plan, self.repository, self.state) = (plan, repository, state)
         storage = repository.storage
     }
 
-    /// Puts files into a tree beside what is published; those that exist stay.
+    /// Adds files to a tree without publishing anything; existing files stay.
     package init(adding made: CompressedForms, in repository: AppRepository) {
         var plan = PublicationPlan()
         plan.add(made)
         self.init(plan, in: repository, over: nil)
     }
 
-    /// - Throws: `movedOn` when another has published meanwhile.
+    /// - Throws: `movedOn` if another process has published meanwhile.
     @discardableResult
     package func run() throws(ServerError) -> TreeChange {
         _ = try storage.removeHalfWritten()
@@ -38,10 +38,10 @@ package struct WriteTree: Sendable {
         for (step, writes) in plan.steps {
             change += try makingRoom(&forms) { (forms) throws(ServerError) in
                 if step == .indexes { return try IndexPacks(in: repository, to: plan.packed).run() }
-                // Those that there was no room for.
+                // Forms that did not fit on the disk.
                 guard step != .forms || !forms.isEmpty else { return .nothing }
                 let contents = writes.compactMap(\.contents)
-                // A form that stands was made meanwhile, and may be in somebody's hands in part.
+                // An existing form was made meanwhile, and a client may have downloaded a part of it.
                 let wanted = step == .forms ? try missing(contents) : contents
                 return try storage.put(wanted) { progress(min(done + $0, total - 1)) }
             }
@@ -55,7 +55,7 @@ package struct WriteTree: Sendable {
         return change
     }
 
-    /// What is no file of the tree but the timestamp.
+    /// Writes a record or the timestamp; other files of the tree are written in batches.
     private func finish(_ write: PublicationPlan.Write) throws(ServerError) -> TreeChange {
         switch (write.target, write.source) {
         case (.record(let name), .bytes(let bytes)): try keep(bytes, as: name)
@@ -70,7 +70,7 @@ package struct WriteTree: Sendable {
         return missing
     }
 
-    /// On a full disk the compressed forms go, once, and the work is done again: no release waits for them.
+    /// If the disk is full, removes the compressed forms once and repeats the work: no release waits for them.
     private func makingRoom(
         _ forms: inout [TreePath.File],
         _ work: (_ forms: [TreePath.File]) throws(ServerError) -> TreeChange
@@ -87,7 +87,7 @@ package struct WriteTree: Sendable {
         }
     }
 
-    /// A record of the server's own, readable by the server alone.
+    /// Writes a record of the server, readable by the server alone.
     private func keep(_ bytes: [UInt8], as name: String) throws(ServerError) -> TreeChange {
         let (tree, files) = (repository.tree, repository.files)
         do throws(FileError) {
@@ -105,7 +105,7 @@ package struct WriteTree: Sendable {
 }
 
 extension PublicationPlan.Write {
-    /// Nil for the timestamp, and for what is no part of the tree.
+    /// The write of a tree file; nil for the timestamp, and for files outside the tree.
     var contents: TreeWrite? {
         guard case .tree(let file) = target, file != .timestamp else { return nil }
         return TreeWrite(file: file, source: source)

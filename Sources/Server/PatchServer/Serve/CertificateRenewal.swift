@@ -3,20 +3,20 @@ package import HTTPFiles
 import PatchStore
 import ServiceLifecycle
 
-/// What came of a look at a certificate's files.
+/// The result of reading a certificate's files.
 package enum CertificateLook: Equatable, Sendable {
-    /// New connections see it; until when it holds, in seconds since 1970.
+    /// New connections use it; the end of its validity, in seconds since 1970.
     case renewed(until: Int)
-    /// The one before goes on: why, in one sentence.
+    /// The previous certificate stays in use; the reason, in one sentence.
     case kept(String)
 }
 
-/// Shows clients a renewed certificate while a server serves: looks at its files now and then, and when it is told to.
+/// Replaces a server's certificate while it runs.
 ///
-/// A certificate and a key that do not belong together, or a file that is half written, change nothing: the look after
-/// their next change is another chance. Connections that are open go on with what they began with.
+/// Its files are checked periodically, and on request. A certificate and a key that do not match, or a half-written file, change
+/// nothing: the next change of the files is another chance. Open connections keep the certificate they began with.
 package struct CertificateRenewal<C: Clock<Duration>>: Service {
-    /// What the server shows.
+    /// The server's current certificate and key.
     package let identity: RenewableIdentity
     private let every: Duration
     private let clock: C
@@ -24,7 +24,7 @@ package struct CertificateRenewal<C: Clock<Duration>>: Service {
     private let files: @Sendable () -> [FileIdentity?]
     private let load: @Sendable () throws -> TLSIdentity
     private let report: @Sendable (CertificateLook) -> Void
-    /// Taken before they were read for the first time.
+    /// Recorded before the files were read for the first time.
     private let first: [FileIdentity?]
 
     private enum Occasion: Sendable {
@@ -34,8 +34,8 @@ package struct CertificateRenewal<C: Clock<Duration>>: Service {
     /// Loads the certificate for the first time.
     ///
     /// - Parameters:
-    ///   - nudges: each makes it load now, changed or not.
-    ///   - files: which files there are, as far as a change can be told from it.
+    ///   - nudges: each loads the certificate now, changed or not.
+    ///   - files: the identities of the files, to detect a change.
     ///   - load: reads and checks them.
     ///   - report: called for each load but the first.
     package init(
@@ -52,7 +52,7 @@ package struct CertificateRenewal<C: Clock<Duration>>: Service {
         identity = RenewableIdentity(try load())
     }
 
-    /// Goes on until graceful shutdown or cancellation.
+    /// Runs until graceful shutdown or cancellation.
     package func run() async throws {
         let (occasions, continuation) = AsyncStream.makeStream(of: Occasion.self)
         await cancelWhenGracefulShutdown {
@@ -71,7 +71,7 @@ package struct CertificateRenewal<C: Clock<Duration>>: Service {
     private func look(at occasions: AsyncStream<Occasion>) async {
         var known = first
         for await occasion in occasions {
-            // Before they are read: what is written meanwhile is another change.
+            // Recorded before the files are read: a concurrent write counts as another change.
             let found = files()
             guard occasion == .nudge || found != known else { continue }
             known = found

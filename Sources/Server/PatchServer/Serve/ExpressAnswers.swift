@@ -9,9 +9,10 @@ import PatchStore
 import PatchTrust
 import SystemPackage
 
-/// The express answers of a published tree, each made when it is first asked for after a change, and remembered until the next.
+/// The express answers of a published tree.
 ///
-/// Devices that come from the same version ask for the same: there are few of them.
+/// Each is made when it is first requested after a change, and is cached until the next. Devices with the same version send the
+/// same request, so there are few answers.
 final class ExpressAnswers: Sendable {
     private struct Name: Hashable {
         let app: AppID
@@ -24,7 +25,7 @@ final class ExpressAnswers: Sendable {
         case difference(Express.Known)
     }
 
-    /// What one device lacks, in one form.
+    /// The missing files of one device, in one form.
     private struct Selection: Hashable {
         let root: Int?
         let left: [Express.File]
@@ -32,9 +33,9 @@ final class ExpressAnswers: Sendable {
     }
 
     private struct Remembered {
-        /// The timestamp's; every publish writes another.
+        /// The origin of the timestamp, which every publish replaces.
         let origin: FileOrigin
-        /// Where the next root will be: it may come after the timestamp.
+        /// The path of the next root, which may be written after the timestamp.
         let nextRoot: FilePath
         let contents: ExpressContents
         var answers: [Selection: ServedBytes] = [:]
@@ -56,9 +57,9 @@ final class ExpressAnswers: Sendable {
         var room: DifferenceRoom
     }
 
-    /// The folder that holds one folder an app.
+    /// The root folder; one subfolder per app.
     private let tree: FilePath
-    /// In bytes, of all of them; what would be more begins anew.
+    /// The limit of the cache in bytes; if exceeded, the cache is emptied.
     private let limit: Int
     private let now: @Sendable () -> ContinuousClock.Instant
     private let state: NIOLockedValueBox<State>
@@ -72,7 +73,7 @@ final class ExpressAnswers: Sendable {
         state = NIOLockedValueBox(State(room: DifferenceRoom(at: now())))
     }
 
-    /// Nil for what is not remembered, or was changed since.
+    /// The cached answer, or nil if there is none or the tree has changed.
     func known(_ app: AppID, _ channel: ChannelName, _ known: Express.Known, as format: CompressionFormat?)
         -> ServedBytes?
     {
@@ -81,7 +82,7 @@ final class ExpressAnswers: Sendable {
         return found.answers[found.selection(for: known, known.takesDifference ? .difference(known) : .whole(format))]
     }
 
-    /// Nil for a channel that has no release.
+    /// Makes the answer, or returns nil for a channel without a release.
     func make(_ app: AppID, _ channel: ChannelName, _ known: Express.Known, as format: CompressionFormat?)
         throws(ServerError) -> ServedBytes?
     {
@@ -128,10 +129,10 @@ final class ExpressAnswers: Sendable {
         }
     }
 
-    /// With what it is remembered by: a query's names.
+    /// The size of an answer in the cache, with its key: the names in a query.
     private static func cost(of answer: ServedBytes) -> Int { answer.bytes.count + 2_048 }
 
-    /// Nil where there is no room to make one, or what was named is not there.
+    /// The difference, or nil if too many are being made or a named file does not exist.
     private func difference(
         _ known: Express.Known,
         _ contents: ExpressContents,
@@ -154,7 +155,7 @@ final class ExpressAnswers: Sendable {
         return Self.answer(body, Self.tag(express, contents.timestamp) + ".diff", isNegotiated: false)
     }
 
-    /// What the timestamp leads to now; a publish meanwhile is seen.
+    /// The cache for the current timestamp; a concurrent publish is noticed.
     private func current(_ name: Name, _ folder: FilePath, _ read: ExpressContents.Reading) throws(ServerError)
         -> Remembered?
     {
@@ -194,7 +195,7 @@ final class ExpressAnswers: Sendable {
         return answer(form, tag + format.suffix, format)
     }
 
-    /// - Parameter isNegotiated: whether it has other forms; a difference is what its query asks for.
+    /// - Parameter isNegotiated: whether it has other forms; a difference is requested by the query.
     private static func answer(
         _ bytes: [UInt8],
         _ tag: String,
@@ -213,19 +214,19 @@ final class ExpressAnswers: Sendable {
         )
     }
 
-    /// The timestamp's digest and the newest root's version, whatever was left out: what a device names as known does not
-    /// change whether anything is new.
+    /// The timestamp's digest and the newest root's version, regardless of omitted files: the files that a device knows do not
+    /// affect whether there is a newer state.
     private static func tag(_ express: Express, _ timestamp: [UInt8]) -> String {
         "\(SHA256Digest(of: timestamp).hex.prefix(32)).\(express.newestRoot)"
     }
 }
 
-/// How much making of differences a server takes on: whoever names what nobody named before has one made.
+/// Limits the work on differences: a request with a new combination of files makes the server compute one.
 struct DifferenceRoom {
-    /// Bytes of files that are read and compressed in a second, and in the first moment.
+    /// Bytes of files that are read and compressed per second, and the initial budget.
     private static let (rate, most) = (1_048_576, 8_388_608)
     private static let atOnce = 2
-    /// A try that comes to nothing has read something too.
+    /// The minimum cost of an attempt: a failed one has read files too.
     static let least = 65_536
 
     private var left = most
@@ -234,7 +235,9 @@ struct DifferenceRoom {
 
     init(at now: ContinuousClock.Instant) { filled = now }
 
-    /// Whether one more may be made now; who is let in calls ``end(spending:)``.
+    /// Whether another difference may be made now.
+    ///
+    /// If so, the caller must call ``end(spending:)``.
     mutating func begin(at now: ContinuousClock.Instant) -> Bool {
         let (seconds, fraction) = (now - filled).components
         let more = Int(min(seconds, 60)) * Self.rate + Int(fraction / 1_000_000_000) * Self.rate / 1_000_000_000

@@ -2,16 +2,16 @@ import PatchFormat
 import PatchCrypto
 import PatchTrust
 
-/// The files that a device named for a difference.
+/// The files of a difference's base, as named by a device.
 enum ExpressBase {
-    /// In the order in which they were named.
+    /// The files in the order in which they were named.
     ///
-    /// Only what a device has that followed one snapshot: so that there are no more of them than states that a device can
-    /// be in, and nobody has every mixture made.
+    /// Only files of a device that followed one snapshot are accepted. So their combinations are limited to the possible states of
+    /// a device, and a client cannot request every mixture.
     /// - Parameters:
-    ///   - limit: the most bytes of all of them.
-    ///   - read: fails for what the tree does not have any more.
-    /// - Returns: nil for anything else than the channel's files that such a device has, each once and in order.
+    ///   - limit: the maximum total size in bytes.
+    ///   - read: fails for files that the tree no longer has.
+    /// - Returns: nil unless they are the channel's files of such a device, each once and in order.
     static func parts(
         named known: Express.Known,
         of channel: ChannelName,

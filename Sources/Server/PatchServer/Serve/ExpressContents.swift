@@ -2,19 +2,17 @@ import PatchFormat
 import PatchCrypto
 import PatchTrust
 
-/// What a published tree's timestamp leads to in one channel: the files of its express answer.
+/// The files of a channel's express answer, found from the tree's timestamp.
 struct ExpressContents {
     typealias Reading = (_ file: TreePath.File, _ limit: Int) throws(ServerError) -> [UInt8]
 
     let channel: ChannelName
     let newestRoot: Int
     let timestamp: [UInt8]
-    /// All but roots, in the order in which a refresh asks for them.
+    /// All files but roots, in the order in which a refresh requests them.
     let files: [Express.File]
 
-    /// Nil for a channel without a release, or that has ended: its files may be gone.
-    ///
-    /// The tree is the server's own: nothing is verified.
+    /// Nil for a channel without a release, or a retired one: its files may be deleted.
     init?(of channel: ChannelName, app: AppID, newestRoot: Int, read: Reading) throws(ServerError) {
         func bytes(of file: Express.File) throws(ServerError) -> [UInt8] {
             try read(TreePath.File(file), file.limit(in: channel))
@@ -62,7 +60,7 @@ struct ExpressContents {
         (self.channel, self.newestRoot, self.timestamp, self.files) = (channel, newestRoot, timestamp, files)
     }
 
-    /// What a device lacks, as much as fits; without a root of its own it gets none.
+    /// The files that a device lacks, up to the limit; no roots for a device without a root.
     func express(
         for known: Express.Known,
         limit: Int = Limits.express,

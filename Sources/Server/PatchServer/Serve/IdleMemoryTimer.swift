@@ -1,7 +1,7 @@
 import Linux
 import ServiceLifecycle
 
-/// Gives memory back soon after a server's start, and later whenever the server is idle.
+/// Releases memory soon after a server's start, and later whenever the server is idle.
 package struct IdleMemoryTimer<C: Clock<Duration>>: Service {
     private let clock: C
     private let processorTime: @Sendable () -> Duration

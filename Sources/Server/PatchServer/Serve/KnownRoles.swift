@@ -3,10 +3,9 @@ import NIOConcurrencyHelpers
 import PatchFormat
 import SystemPackage
 
-/// Roles that were read and hashed before, for as long as their files are the same.
+/// Cached roles with their digests, valid while their files are unchanged.
 ///
-/// A device's poll asks for the timestamp, and nothing else: reading and hashing it anew each time would cost more than
-/// all the rest of the answer.
+/// A device's poll requests only the timestamp. Reading and hashing it each time would cost more than the rest of the answer.
 final class KnownRoles: Sendable {
     private struct Key: Hashable {
         let path: String
@@ -19,7 +18,7 @@ final class KnownRoles: Sendable {
         var bytes = 0
     }
 
-    /// In bytes, of all of them; what would be more begins anew.
+    /// The limit of the cache in bytes; if exceeded, the cache is emptied.
     private let limit: Int
     private let state = NIOLockedValueBox(State())
 
@@ -27,7 +26,7 @@ final class KnownRoles: Sendable {
         self.limit = limit
     }
 
-    /// Nil for one that was never read, or that was replaced since.
+    /// The cached role, or nil if it was never read or was replaced since.
     func served(_ path: FilePath, as format: CompressionFormat?) -> ServedBytes? {
         let key = Key(path: path.string, format: format)
         guard let known = state.withLockedValue({ $0.roles[key] }), known.origin?.isCurrent ?? false else {
@@ -36,7 +35,7 @@ final class KnownRoles: Sendable {
         return known
     }
 
-    /// Remembers what was read of its origin, if that is what it was before it was read.
+    /// Caches a role, if its file is still the one that was read.
     func remember(_ served: ServedBytes, of path: FilePath, as format: CompressionFormat?) {
         guard served.bytes.count <= limit, served.origin?.isCurrent ?? false else { return }
         state.withLockedValue { state in

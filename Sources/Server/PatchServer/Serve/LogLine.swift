@@ -1,7 +1,7 @@
 package import HTTPFiles
 package import PatchFormat
 
-/// How a server writes its logs.
+/// The format of a server's logs.
 package enum LogFormat: String, CaseIterable, Sendable {
     case text, json
 }
@@ -14,7 +14,7 @@ package enum LogFormat: String, CaseIterable, Sendable {
 /// {"bytes":12,"event":"request","level":"info","method":"GET",…,"time":"2026-11-20T08:00:00.250Z"}
 /// ```
 ///
-/// Nothing that a client chose can end the line or drive a terminal.
+/// Clients cannot end the line or send control codes to a terminal.
 package struct LogLine: Sendable {
     package enum Level: String, Sendable {
         case info, warning, error
@@ -22,7 +22,7 @@ package struct LogLine: Sendable {
 
     package enum Content: Sendable {
         case request(AccessLogEntry)
-        /// In one sentence, made printable by whoever says it; about one app or about the server.
+        /// One sentence, made printable by the caller; about one app or about the server.
         case message(String, app: AppID?)
     }
 
@@ -31,13 +31,13 @@ package struct LogLine: Sendable {
     private let level: Level
     private let content: Content
 
-    /// - Parameter time: of a response's end.
+    /// - Parameter time: when the response ended.
     package init(_ level: Level, _ content: Content, at time: (time: UTCTime, milliseconds: Int)) {
         (self.time, self.milliseconds) = time
         (self.level, self.content) = (level, content)
     }
 
-    /// A response, which is an error when it is the server's fault.
+    /// A response, logged as an error if the server caused the failure.
     package init(_ entry: AccessLogEntry, at time: (time: UTCTime, milliseconds: Int)) {
         self.init(entry.status >= 500 ? .error : .info, .request(entry), at: time)
     }
@@ -83,7 +83,7 @@ extension AccessLogEntry {
 }
 
 extension JSON {
-    /// One line of printable ASCII; all else is escaped, so that a log is safe on a terminal too.
+    /// One line of printable ASCII, with all other characters escaped: a log is then safe on a terminal too.
     fileprivate var asciiLine: String {
         var line = ""
         for scalar in String(decoding: fileBytes, as: UTF8.self).unicodeScalars {

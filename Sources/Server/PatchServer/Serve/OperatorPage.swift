@@ -1,20 +1,20 @@
 import PatchFormat
 
-/// A page about a server, for whoever watches it.
+/// A page about a server, for operators and monitoring.
 package struct OperatorPage: Equatable, Sendable {
     package var status = 200
     package let contentType: String
     package var headers: [String: String] = [:]
     package let bytes: [UInt8]
 
-    /// The process answers.
+    /// Shows that the process answers.
     package static let health = OperatorPage(
         contentType: "text/plain",
         headers: ["Patchline-Version": Product.version],
         bytes: Array("ok".utf8)
     )
 
-    /// Whether what is served verifies and holds for a while; 503 when somebody must sign.
+    /// Whether the served metadata verifies and stays valid for a while; 503 if roles must be signed.
     package static func ready(_ check: ReadinessCheck) async -> OperatorPage {
         do throws(ServerError) {
             let readiness = try await check.answer()
@@ -30,7 +30,7 @@ package struct OperatorPage: Equatable, Sendable {
         }
     }
 
-    /// For Prometheus.
+    /// The metrics for Prometheus.
     package static func numbers(_ metrics: ServerMetrics) async -> OperatorPage {
         OperatorPage(
             contentType: "text/plain; version=0.0.4; charset=utf-8",

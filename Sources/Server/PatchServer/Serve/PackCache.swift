@@ -6,8 +6,8 @@ import SystemPackage
 
 /// The packs of a published tree.
 ///
-/// No plain pack is on the disk: it consists of the objects that its manifest names, read while it is sent. The cache holds
-/// the offset of each object, which never changes: a manifest is named by its digest.
+/// Plain packs are not stored: one consists of the objects in its manifest, read while it is sent. The cache holds the offset of
+/// each object, which never changes, as a manifest is named by its digest.
 actor PackCache {
     /// A pack is named by the digest of its manifest.
     struct Name: Sendable {
@@ -18,14 +18,13 @@ actor PackCache {
     private struct Manifests {
         /// The timestamp's origin when the folders were listed: every publish writes another.
         let origin: FileOrigin
-        /// Below the app's folder.
+        /// The manifests' paths, relative to the app's folder.
         let paths: [SHA256Digest: String]
     }
 
-    /// The folder that holds one folder an app.
+    /// The root folder; one subfolder per app.
     private let tree: FilePath
-    /// How many assets are remembered, of all bundles together; the requested bundle is always remembered, whatever its
-    /// size.
+    /// How many assets are cached, of all bundles together; the requested bundle is always cached, regardless of its size.
     private let limit: Int
     private let files = DiskFiles()
     private var manifests: [AppID: Manifests] = [:]
@@ -37,7 +36,7 @@ actor PackCache {
     init(tree: FilePath, limit: Int = 2 * Limits.assetsInBundle) {
         self.tree = tree
         self.limit = limit
-        // One for all, and it ends with the cache.
+        // One task for all packs; it ends with the cache.
         Task { [expected = expected.stream, weak self] in
             for await pack in expected { _ = await self?.contents(of: pack) }
         }
@@ -52,7 +51,7 @@ actor PackCache {
         expected.continuation.yield(pack)
     }
 
-    /// Nil when the app has published no such manifest, or its file is none.
+    /// The contents, or nil if the app has no such manifest or it is not valid.
     func contents(of pack: Name) -> FullPackContents? {
         guard let file = place(of: pack) else { return nil }
         if let index = known.firstIndex(where: { $0.manifest == pack.manifest }) {
@@ -74,14 +73,14 @@ actor PackCache {
     private func manifests(of app: AppID, in folder: FilePath) -> [SHA256Digest: String]? {
         if let listed = manifests[app], listed.origin.isCurrent { return listed.paths }
         manifests[app] = nil
-        // Taken before they are listed, so that a publish meanwhile is seen at the next look.
+        // Recorded before the listing, so that a concurrent publish is noticed at the next request.
         guard let origin = FileOrigin(at: folder.at(URLLayout.timestamp).string) else { return nil }
         let paths = list(app, folder)
         manifests[app] = Manifests(origin: origin, paths: paths)
         return paths
     }
 
-    /// `targets/CHANNEL/PATCH/VERSION/HASH.manifest.json`.
+    /// Lists the files `targets/CHANNEL/PATCH/VERSION/HASH.manifest.json`.
     private func list(_ app: AppID, _ folder: FilePath) -> [SHA256Digest: String] {
         var names = ["targets"]
         for _ in 0..<4 {

@@ -7,17 +7,16 @@ import PatchCrypto
 import PatchTrust
 package import SystemPackage
 
-/// The published tree over HTTP: the files of the URL layout, packs and express answers made of them, and 404 for all else.
+/// The published tree over HTTP: the files of the URL layout, packs and express answers made from them, and 404 for all else.
 ///
-/// Everything that it and the server remember is named by its digest, or checked each time (``KnownRoles``); so a
-/// release that is published meanwhile is served at once.
+/// All cached data is named by its digest, or checked each time (``KnownRoles``). So a new release is served at once.
 package struct PublishedTree: FileSource {
-    /// For files that may be kept for ever: the name gives the content, or its number is never used again.
+    /// The header for files that may be cached for ever: the name determines the content, or its number is never used again.
     private static let immutable = "public, max-age=31536000, immutable"
-    /// How long a cache may answer that nothing is newer.
+    /// How long a cache may answer that no newer file exists.
     private static let brief = "public, max-age=60"
     private static let nosniff: HTTPHeaders = ["X-Content-Type-Options": "nosniff"]
-    /// Of what may come in several forms.
+    /// The headers for files that may be sent in several forms.
     private static let negotiated: HTTPHeaders = ["X-Content-Type-Options": "nosniff", "Vary": "Accept-Encoding"]
 
     private static let unreadable = FileAnswer.refused(
@@ -34,9 +33,9 @@ package struct PublishedTree: FileSource {
     private let onMissing: @Sendable (AppID, BasePack) -> Void
 
     /// - Parameters:
-    ///   - tree: the folder that holds one folder an app.
-    ///   - gateways: nil where the clients of other systems get nothing.
-    ///   - onMissing: hears of packs from a base that are not there; it is called where requests are answered.
+    ///   - tree: the root folder, with one subfolder per app.
+    ///   - gateways: nil if other systems' clients are not served.
+    ///   - onMissing: receives each missing pack from a base; called on the thread that answers requests.
     package init(
         _ tree: FilePath,
         gateways: GatewayFiles? = nil,
@@ -49,11 +48,12 @@ package struct PublishedTree: FileSource {
         self.onMissing = onMissing
     }
 
-    /// Whether the path is one that a tree can have.
+    /// Whether a tree can have this path.
     package static func mayHold(_ path: RequestPath) -> Bool { TreePath(segments: path.segments) != nil }
 
-    /// Small, remembered and digest-named files are answered at once; a role may be large, and is read and hashed on
-    /// another thread.
+    /// Small, cached and digest-named files are answered at once.
+    ///
+    /// A role may be large, and is read and hashed on another thread.
     package func decide(_ request: FileRequest) -> FileDecision {
         if let gateways, GatewayFiles.isMeant(by: request) { return gateways.decide(request, edition: edition) }
         guard !request.path.hasTrailingSlash, let path = TreePath(segments: request.path.segments) else {
@@ -82,7 +82,9 @@ package struct PublishedTree: FileSource {
         }
     }
 
-    /// A channel that has no release may have one in a minute.
+    /// The express answer.
+    ///
+    /// A 404 is cached only briefly, as the channel's first release may be published soon.
     private func metadata(
         of channel: ChannelName,
         _ app: AppID,
@@ -99,7 +101,7 @@ package struct PublishedTree: FileSource {
         }
     }
 
-    /// A client that fetches a manifest mostly asks for its pack next, after verifying signatures.
+    /// A client that downloads a manifest usually requests its pack next, after verifying signatures.
     private func prefetch(of path: TreePath) -> (@Sendable () -> Lease?)? {
         guard case .target(let target, let digest) = path.file, target.isManifest else { return nil }
         return { [packs] in
@@ -122,9 +124,9 @@ package struct PublishedTree: FileSource {
         )
     }
 
-    /// The form of a file that the request wants most, of those that lie beside it.
+    /// The stored form of a file that the request prefers.
     ///
-    /// Nil where there is none, or it cannot be looked up: the plain file is as good.
+    /// Nil if there is none, or the lookup fails: the plain file is sent instead.
     private func compressed(
         _ path: TreePath,
         at requested: RequestPath,
@@ -177,24 +179,24 @@ package struct PublishedTree: FileSource {
         }
     }
 
-    /// The role in the form that is wanted most, as far as it was read before.
+    /// The cached role in the preferred form.
     ///
     /// - Precondition: the path is one of the tree's grammar, which has no `..`.
     private func knownRole(_ path: RequestPath, _ accepted: [CompressionFormat]) -> ServedBytes? {
         known.served(FilePath("\(tree.root.string)\(path.text)"), as: accepted.first)
     }
 
-    /// Bytes whose name does not give their content; their tag is their digest.
+    /// The answer for a file whose name does not determine its content; its tag is its digest.
     ///
-    /// A role is small: it is compressed when it is read, and remembered so, in place of lying compressed on the disk. With
-    /// little effort, for whoever asks for many roles has each of them read again.
+    /// Roles are small: they are compressed when they are read, and cached in that form instead of being stored compressed. The
+    /// effort is low, because a client that requests many roles causes each to be read again.
     private func whole(
         _ found: FolderFiles.Found,
         cacheControl: String,
         _ accepted: [CompressionFormat]? = nil
     ) -> FileAnswer {
         do throws(FileError) {
-            // Taken before the read, so that a write meanwhile shows at the next look.
+            // Recorded before the read, so that a concurrent write is noticed at the next request.
             guard let origin = FileOrigin(at: found.path.string) else { return Self.unreadable }
             let plain = try DiskFiles().read(found.path, limit: Limits.targetsRole)
             let format = accepted?.first
@@ -219,8 +221,10 @@ package struct PublishedTree: FileSource {
         }
     }
 
-    /// A newer root that does not exist is asked for at every refresh, and will exist one day; a pack may be made soon, and an
-    /// index with it.
+    /// The 404 of a missing file.
+    ///
+    /// Every refresh requests the next root, which may exist later. A pack may be made soon, and an index with it. So these expire
+    /// quickly.
     private func missing(_ path: TreePath) -> FileAnswer {
         switch path.file {
         case .root, .packIndex: break
@@ -232,12 +236,12 @@ package struct PublishedTree: FileSource {
 }
 
 extension TreePath.File {
-    /// Of a file whose name gives its content.
+    /// The tag of a file whose name determines its content.
     fileprivate var tag: String {
         switch self {
         case .object(let digest), .target(_, let digest): digest.hex
         case .pack(let manifest): "\(manifest.hex).full"
-        // Its path names both digests.
+        // The path of a pack contains both digests.
         case .basePack(let pack, let part):
             "\(pack.manifest.hex.prefix(8)).\(pack.base.hex.prefix(8)).\(part.rawValue)"
         case .compressed(let file, let format): file.tag + format.suffix
@@ -250,7 +254,7 @@ extension TreePath.File {
         }
     }
 
-    /// Made anew, it may have other bytes.
+    /// Whether the file may be made again, with other bytes.
     fileprivate var mayBeMadeAgain: Bool {
         if case .basePack = self { true } else { false }
     }
@@ -267,7 +271,7 @@ extension TreePath.File {
 }
 
 extension CompressionFormat {
-    /// Those that a request accepts, most wanted first.
+    /// The formats that a request accepts, the preferred one first.
     fileprivate static func accepted(by request: FileRequest) -> [CompressionFormat] {
         ContentCoding.accepted(in: request.headers).compactMap { CompressionFormat(rawValue: $0.rawValue) }
     }

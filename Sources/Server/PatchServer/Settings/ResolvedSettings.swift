@@ -1,10 +1,10 @@
 import PatchFormat
 
-/// What holds of every setting and where it comes from: an option, else a variable, else the file, else the standard.
+/// The value and origin of every setting: from an option, else an environment variable, else the file, else the default.
 package struct ResolvedSettings: Equatable, Sendable {
     package struct Row: Equatable, Sendable {
         package let name: String
-        /// Nil where nothing is set.
+        /// Nil if nothing is set.
         package let value: String?
         package let origin: SettingOrigin
     }
@@ -12,7 +12,7 @@ package struct ResolvedSettings: Equatable, Sendable {
     package let rows: [Row]
 
     /// - Parameters:
-    ///   - arguments: of the command line, after the command's name.
+    ///   - arguments: those of the command line, after the command's name.
     ///   - environment: a variable's value.
     package init(
         _ settings: [Setting],
@@ -53,7 +53,7 @@ package struct ResolvedSettings: Equatable, Sendable {
         self.rows = rows
     }
 
-    /// The same with another default for a setting that depends on others.
+    /// The settings with another default for a setting that depends on others.
     ///
     /// A value that is set stays.
     package func with(standard: String, of name: String) -> ResolvedSettings {
@@ -67,7 +67,7 @@ package struct ResolvedSettings: Equatable, Sendable {
 
     package func value(of name: String) -> String? { rows.first { $0.name == name }?.value }
 
-    /// `--name value` and `--name=value`, the last one of each name.
+    /// Parses `--name value` and `--name=value`; the last one of each name wins.
     package static func options(in arguments: [String]) -> [String: String] {
         var options: [String: String] = [:]
         for (index, argument) in arguments.enumerated() where argument.hasPrefix("--") {
@@ -80,7 +80,7 @@ package struct ResolvedSettings: Equatable, Sendable {
         return options
     }
 
-    /// What the environment and the file add to the command line.
+    /// The arguments that the environment and the file add to the command line.
     package var addedArguments: [String] {
         rows.compactMap { row in
             switch row.origin {
@@ -90,7 +90,7 @@ package struct ResolvedSettings: Equatable, Sendable {
         }
     }
 
-    /// A file that sets all of this, with where each value comes from.
+    /// A settings file with all values, and the origin of each.
     package var text: String {
         rows.map { row in
             guard let value = row.value else { return "\(row.name):  # not set\n" }
@@ -98,7 +98,7 @@ package struct ResolvedSettings: Equatable, Sendable {
         }.joined()
     }
 
-    /// Plain where YAML reads the same text, else in quotes.
+    /// Unquoted if YAML reads the same text, else in quotes.
     private static func written(_ value: String) -> String {
         let plain = Set("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789./_-".utf8)
         guard value.utf8.allSatisfy(plain.contains), !["", "null"].contains(value), value.first != "-" else {

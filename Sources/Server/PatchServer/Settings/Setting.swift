@@ -1,13 +1,13 @@
-/// One thing that can be set by an option, by a variable of the environment, or in a file.
+/// A setting that an option, an environment variable or a file can set.
 package struct Setting: Sendable {
-    /// `ready-within`: the option `--ready-within`, the file's key, and in capitals the variable.
+    /// The name, such as `ready-within`: the option `--ready-within`, the file's key, and in capitals the variable.
     package let name: String
-    /// What holds where nobody sets it; nil where nothing does.
+    /// The default, if any.
     package let standard: String?
-    /// Which values there are, for error messages.
+    /// The accepted values, for error messages.
     package let rule: String
     let accepts: @Sendable (String) -> Bool
-    /// Settings that say the same thing in two ways: one that is nearer sets all of them aside.
+    /// Settings with the same text here are alternatives: one from a source with precedence overrides the others.
     let alternative: String?
 
     package init(
@@ -21,18 +21,18 @@ package struct Setting: Sendable {
         (self.rule, self.accepts) = (rule, accepts)
     }
 
-    /// `PATCHSRV_READY_WITHIN`.
+    /// The environment variable, such as `PATCHSRV_READY_WITHIN`.
     package var variable: String {
         "PATCHSRV_" + name.uppercased().replacing("-", with: "_")
     }
 }
 
-/// Why settings do not make a configuration.
+/// Why settings are not valid.
 package enum SettingsError: Error, Equatable, Sendable {
-    /// The file is not a flat YAML mapping; in which line, as far as that is known.
+    /// The file is not a flat YAML mapping, with the line if known.
     case notSettings(file: String, line: Int?, rule: String)
     case unknownKey(file: String, line: Int, key: String, nearest: String?)
-    /// The value, or the place of the value, that breaks the setting's rule.
+    /// A value breaks the setting's rule.
     case badValue(SettingOrigin, name: String, rule: String)
 }
 
@@ -48,7 +48,7 @@ extension SettingsError: CustomStringConvertible {
     }
 }
 
-/// Where a value comes from; the first that has one wins.
+/// The origin of a value, in order of precedence.
 package enum SettingOrigin: Equatable, Sendable {
     case option
     case environment(String)

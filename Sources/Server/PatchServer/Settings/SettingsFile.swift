@@ -3,7 +3,7 @@ import YAMLReading
 
 /// A file of settings: a flat YAML mapping, `name: value`, where every key is known.
 ///
-/// Values are text as they are written, so `1.10` stays `1.10`; one without a value is not set.
+/// Values are read as written, so `1.10` stays `1.10`; a key without a value is not set.
 package struct SettingsFile: Equatable, Sendable {
     package static let limit = 65_536
 
@@ -44,7 +44,7 @@ package struct SettingsFile: Equatable, Sendable {
 }
 
 extension YAMLFile {
-    /// None in a file of comments only.
+    /// The pairs of a settings file; none in a file with only comments.
     fileprivate func settings() throws(Fault) -> [Pair] {
         guard let root = tree.root, text(root)?.isEmpty != true || !isUnset(root) else { return [] }
         return try pairs(of: root)

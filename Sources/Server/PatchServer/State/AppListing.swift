@@ -3,7 +3,7 @@ package import PatchFormat
 import PatchCrypto
 import PatchTrust
 
-/// What an operator asks of one app: what it offers, what waits, and until when its roles hold.
+/// An app's state for operators: published versions, drafts, and the expiry of its roles.
 package struct AppListing: Equatable, Sendable {
     package struct Role: Equatable, Sendable {
         package let name: String
@@ -18,12 +18,12 @@ package struct AppListing: Equatable, Sendable {
         package let sha256: SHA256Digest
         /// The signed ceiling, in devices of 10,000.
         package let rollout: Int
-        /// What the dial makes of it; nil where it says nothing.
+        /// The dial's row, if any.
         package let dial: Dial.Row?
-        /// Bytes of the script, or of all assets together.
+        /// The size of the script, or of all assets together, in bytes.
         package let size: Int
         package let assets: Int
-        /// Set for a version that closes a security hole.
+        /// Set for a version that fixes a security vulnerability.
         package var security: SecurityAdvisory?
         package var place = ScriptPlace.host
         package var gateways: [Gateway] = []
@@ -40,23 +40,23 @@ package struct AppListing: Equatable, Sendable {
     package struct DraftRow: Equatable, Sendable {
         package let channel: ChannelName
         package let version: Int
-        /// Nil for one that cannot be read.
+        /// Nil for an unreadable draft.
         package let identity: SHA256Digest?
         package let valid: Int
         package let needed: Int
-        /// Whether the channel still is at the version that the draft was made from.
+        /// Whether the channel is still at the version that the draft was made from.
         package let isCurrent: Bool
     }
 
     package let app: AppID
-    /// Root, targets, channels by name, dial, snapshot, timestamp.
+    /// The roles, in the order root, targets, channels by name, dial, snapshot, timestamp.
     package let roles: [Role]
     package let channels: [Channel]
     package let drafts: [DraftRow]
 }
 
 extension AppListing {
-    /// What is published now, verified down to each list; manifests and objects are for readers to verify.
+    /// The published state, verified down to each list; readers verify manifests and objects.
     package init(of repository: AppRepository) throws(ServerError) {
         let state = try PublishedState(of: repository)
         var channels: [Channel] = []
@@ -137,7 +137,7 @@ extension AppListing.Channel {
 }
 
 extension AppTree {
-    /// A draft; nil for one that is damaged, which keeps nobody from what else there is.
+    /// A draft; nil for a damaged one, so that the others are still listed.
     fileprivate func readableDraft(of channel: ChannelName, version: Int) throws(ServerError) -> Draft? {
         do throws(ServerError) { return try draft(of: channel, version: version) } catch .release { return nil }
     }
@@ -149,7 +149,7 @@ extension AppListing {
         channels.contains { $0.gateways.packages.contains { $0.row.line.wire.gateway == .platform } }
     }
 
-    /// - Parameter counts: what devices reported, by channel.
+    /// - Parameter counts: the devices' reports, by channel.
     package func counting(_ counts: [ChannelName: [PlatformCounts]]) -> AppListing {
         let channels = channels.map { channel in
             var channel = channel

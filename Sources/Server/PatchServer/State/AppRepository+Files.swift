@@ -7,10 +7,9 @@ import ReleaseFolder
 
 /// The files of the tree, whether a release lists them or not.
 extension AppRepository {
-    /// Whether devices were ever offered this release: the channel's current one, or one that was superseded or dropped
-    /// since.
+    /// Whether devices were ever offered this release: the channel's current one, or one that was superseded or dropped since.
     ///
-    /// A number above those was given to what an interrupted publish left behind.
+    /// A version above those belongs to an interrupted publish.
     package func hasPublished(
         _ identity: SHA256Digest,
         of channel: ChannelName,
@@ -26,7 +25,7 @@ extension AppRepository {
         return (try? Envelope(bytes, role: channel.text, limit: Limits.targetsRole))?.identity == identity
     }
 
-    /// Whether the bytes of a target are published or drafted.
+    /// Whether the tree or the draft contains the bytes of a target.
     package func hasTarget(_ path: TargetPath, _ sha256: SHA256Digest, in draft: Draft?) throws(ServerError) -> Bool {
         if let bytes = draft?.release.targets[path], SHA256Digest(of: bytes) == sha256 { return true }
         return try storage.status(of: .target(path, sha256)) != nil
@@ -67,13 +66,13 @@ extension AppRepository {
         try storage.status(of: .object(sha256)) != nil
     }
 
-    /// The draft of one content, if it is kept.
+    /// The stored draft with this content, if any.
     package func draft(of channel: ChannelName, version: Int, identity: SHA256Digest) throws(ServerError) -> Draft? {
         guard let draft = try tree.draft(of: channel, version: version), draft.identity == identity else { return nil }
         return draft
     }
 
-    /// The manifests of a patch that the tree has, from which packs may lead to a new one; at most so many.
+    /// The manifests of a patch in the tree that can be bases of packs to a new one, at most `limit`.
     package func bases(of id: PatchID, limit: Int) throws(ServerError) -> [SHA256Digest] {
         var found: [SHA256Digest: UTCTime] = [:]
         for (file, status) in try storage.listingOfPacks().files {
@@ -83,7 +82,7 @@ extension AppRepository {
         return found.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.prefix(limit).map(\.key)
     }
 
-    /// Nil where the tree has no such manifest with its column, whole.
+    /// The base, or nil if the tree lacks such a manifest or its column, or an object.
     package func base(_ digest: SHA256Digest) throws(ServerError) -> PackBase? {
         let documents = BundleDocuments(try storage.listingOfPacks())
         guard let version = documents.versions(digest).first else { return nil }
@@ -94,17 +93,19 @@ extension AppRepository {
         return PackBase(manifest: manifest, column: column, work: PackLimits.work(base: contents))
     }
 
-    /// Every content in the tree; who reads one compares it with its digest.
+    /// All contents in the tree.
+    ///
+    /// The reader of one must check its digest.
     package var contents: PackObjects { VersionSources(tree).contents }
 
-    /// Of all packs from a base in the tree.
+    /// The total size of all packs from a base in the tree.
     package func packBytes() throws(ServerError) -> Int {
         try storage.listing().files.reduce(0) { bytes, file in
             if case .basePack = file.key { bytes + file.value.size } else { bytes }
         }
     }
 
-    /// Where packs can lead: to manifests that a channel lists now, and from those that are in the tree.
+    /// The possible ends of packs: manifests that a channel lists now, and bases in the tree.
     package func packEnds() throws(ServerError) -> (listed: [SHA256Digest: ChannelName], bases: Set<SHA256Digest>) {
         var listed: [SHA256Digest: ChannelName] = [:]
         for (channel, published) in try PublishedState(of: self).channels.sorted(by: { $0.key < $1.key }) {

@@ -5,15 +5,15 @@ import PatchTrust
 
 /// The published lists, dials and parameters.
 extension AppRepository {
-    /// Another one after each publication, so that what was read of the tree need not be read again before.
+    /// Changes with each publication, so that callers can cache data read from the tree.
     package func revision() throws(ServerError) -> StoredFile? { try storage.status(of: .timestamp) }
 
-    /// When the newest timestamp was signed, by its own word.
+    /// When the newest timestamp was signed, as stated in it.
     package func signedAt() throws(ServerError) -> UTCTime? {
         try PublishedState(of: self).timestamp.signedAt
     }
 
-    /// Those that the root of trust names, with releases or without.
+    /// The channels in the root of trust, with releases or without.
     package func channelNames() throws(ServerError) -> [ChannelName] { try PublishedState(of: self).channelNames }
 
     /// - Throws: `noChannel` for one that the root of trust does not name.
@@ -21,7 +21,7 @@ extension AppRepository {
         try PublishedState(of: self).check(channel)
     }
 
-    /// - Throws: `tree` when a signature of any entry does not hold.
+    /// - Throws: `tree` if a signature of any entry is not valid.
     func list(of channel: ChannelName, _ role: TargetsRole) throws(ServerError) -> VerifiedList {
         let (bytes, file) = try tree.target(.patchList(channel), of: role)
         do throws(TrustError) {
@@ -31,7 +31,7 @@ extension AppRepository {
         } catch { throw .tree(app, error) }
     }
 
-    /// What each channel lists, verified.
+    /// The entries of each channel, verified.
     package func listedContents() throws(ServerError) -> [ChannelName: [PatchEntry]] {
         let state = try PublishedState(of: self)
         var listed: [ChannelName: [PatchEntry]] = [:]
@@ -39,7 +39,7 @@ extension AppRepository {
         return listed
     }
 
-    /// What JSPatch's clients get of each channel, verified.
+    /// The packages for JSPatch's clients in each channel, verified.
     package func gatewayPackages() throws(ServerError) -> [ChannelName: [GatewayPackages]] {
         let state = try PublishedState(of: self)
         var rows: [ChannelName: [GatewayPackages]] = [:]
@@ -56,7 +56,7 @@ extension AppRepository {
         return try list(of: channel, published.role).list
     }
 
-    /// The channel's list, checked by its digest alone, which is enough to tell a person the former rows.
+    /// The channel's list, checked by its digest alone, which suffices to show an operator the former rows.
     func listed(in channel: ChannelName, _ state: PublishedState) -> [PatchEntry]? {
         guard let role = state.channels[channel]?.role, let list = try? tree.target(.patchList(channel), of: role).0
         else {
@@ -87,7 +87,7 @@ extension AppRepository {
         do throws(FormatError) { return try Dial(bytes) } catch { throw .tree(app, .malformed(error)) }
     }
 
-    /// What a channel offers: its list and its dial.
+    /// A channel's list and its dial.
     package func offered(in channel: ChannelName) throws(ServerError) -> (list: PatchList, dial: Dial) {
         let state = try PublishedState(of: self)
         try state.check(channel)
@@ -95,7 +95,7 @@ extension AppRepository {
         return (try list(of: channel, published.role).list, try dial(of: channel, in: state))
     }
 
-    /// The online parameters of a channel; one that never had any has none.
+    /// The online parameters of a channel; empty for one that never had any.
     package func parameters(of channel: ChannelName) throws(ServerError) -> ParametersState {
         ParametersState(try parameters(of: channel, in: try PublishedState(of: self)))
     }
@@ -111,7 +111,7 @@ extension AppRepository {
         do throws(FormatError) { return try OnlineParameters(bytes) } catch { throw .tree(app, .malformed(error)) }
     }
 
-    /// What an app is judged by and what its channels publish, for the audit log.
+    /// A summary of an app's root of trust and its published channels, for the audit log.
     package func trustSummary() throws(ServerError) -> JSON {
         let state = try PublishedState(of: self)
         let channels = state.channels.sorted { $0.key < $1.key }.map { name, channel in

@@ -12,17 +12,17 @@ package import SystemPackage
 /// Callers of a verb that changes something hold the folder's lock.
 package struct AppRepository: Sendable {
     package let tree: AppTree
-    /// Whether keys whose private halves everybody has may sign: in tests and the demo.
+    /// Whether keys with public private halves may sign: in tests and the demo.
     let allowsTestingKeys: Bool
-    /// How large the record of labels is read, and therefore written.
+    /// The maximum size of the record of labels, for reading and writing.
     package var labelsLimit = Limits.stateFile
-    /// From how many earlier versions of a bundle packs are made when it is published.
+    /// The number of earlier versions of a bundle from which packs are made when it is published.
     package var packBases = 3
-    /// Hears of work on many files.
+    /// Reports the progress of work on many files.
     package var progress: TreeProgress = { _, _ in { _ in } }
 
-    /// - Parameter storage: where its published tree lies; nil for the server's folder.
-    /// - Throws: `unknownApp` unless `init` has finished for it; `treeFileMissing` where the timestamp was lost since.
+    /// - Parameter storage: the storage of its published tree; nil for the server's folder.
+    /// - Throws: `unknownApp` unless `init` has finished for it; `treeFileMissing` if the timestamp was lost since.
     package init(
         _ app: AppID,
         in folder: ServerFolder,
@@ -42,12 +42,12 @@ package struct AppRepository: Sendable {
         }
     }
 
-    /// Whether the tree has a role of a channel, be it one that an interrupted publish left: `init` writes none.
+    /// Whether the tree has a role of a channel, even one of an interrupted publish: `init` writes none.
     func hasReleases() throws(ServerError) -> Bool { try !storage.listing().channels.isEmpty }
 
     var lostTimestamp: ServerError { .treeFileMissing(app, "tree/\(app)/\(TreePath(app, .timestamp).path)") }
 
-    /// One whose tree may have lost anything: to be checked, and nothing else.
+    /// An app whose tree may lack any file, for checks only.
     package init(suspecting app: AppID, in folder: ServerFolder, files: any FileOperations) {
         self.init(unchecked: app, in: folder, files: files, allowsTestingKeys: false)
     }
@@ -106,11 +106,11 @@ package struct AppRepository: Sendable {
         for key in keys.keys.values { try refuseTestingKey(key, of: use) }
     }
 
-    /// Refuses an online key that another app of the folder has, by its key id or by its material.
+    /// Rejects an online key that another app of the folder has, by its key id or by its material.
     ///
-    /// An app whose tree does not verify is compared by the keys of its own root of trust.
+    /// An app whose tree does not verify is compared by the keys in its own root of trust.
     func refuseSharedKey(_ key: PublicKey) throws(ServerError) {
-        // Everybody has the testing keys, so there is nothing to keep apart.
+        // The testing keys are public, so apps may share them.
         guard !allowsTestingKeys || !TestingKeys.contains(key) else { return }
         for other in try folder.givenApps(files: files) where other != app {
             let repository = AppRepository(suspecting: other, in: folder, files: files)
@@ -137,19 +137,19 @@ package struct AppRepository: Sendable {
         do throws(FormatError) { return try PublishedLabels(bytes) } catch { throw .record(app, error) }
     }
 
-    /// The size of the record of labels in bytes; nil when it is not there.
+    /// The size of the record of labels in bytes; nil if it does not exist.
     package func labelsSize() throws(ServerError) -> Int? {
         do throws(FileError) { return try files.status(of: tree.labelsFile)?.identity.size } catch {
             throw .file(error)
         }
     }
 
-    /// Whether the record of all labels is gone.
+    /// Whether the record of all labels is lost.
     package func hasLostLabels() throws(ServerError) -> Bool {
         try !tree.exists(tree.labelsFile)
     }
 
-    /// Refuses records too large to be read again: nothing could be published or taken in after them.
+    /// Rejects records too large to be read again: nothing could be published afterwards.
     func checkSize(of labels: PublishedLabels) throws(ServerError) {
         let size = labels.fileBytes.count
         guard size <= labelsLimit else { throw .labelsFull(app, size: size, limit: labelsLimit) }
@@ -163,19 +163,19 @@ extension PublishedState {
 
 /// Work on a published tree that may take long.
 package enum TreeWork: Sendable {
-    /// An offered release's objects.
+    /// Checks the objects of an offered release.
     case verifying
-    /// The files of a release, before anybody gets it.
+    /// Compresses the files of a release before it is published.
     case compressing
-    /// Packs that lead from earlier versions to it.
+    /// Makes packs from earlier versions to it.
     case packing
-    /// Small forms and packs of a published release.
+    /// Makes small forms and packs of a published release.
     case optimizing
     case writing
     case checking
-    /// What `gc` found.
+    /// Removes garbage.
     case removing
 }
 
-/// Hears that such work begins, and of how many files; each kind may begin several times.
+/// Receives the start of such work and its number of files; each kind may begin several times.
 package typealias TreeProgress = @Sendable (_ work: TreeWork, _ total: Int) -> Progress

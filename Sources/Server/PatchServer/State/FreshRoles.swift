@@ -2,22 +2,23 @@ import PatchFormat
 import PatchCrypto
 import PatchTrust
 
-/// The roles that the online key signs, anew: dial, snapshot, timestamp.
+/// Signs the online key's roles again: dial, snapshot, timestamp.
 struct FreshRoles: Sendable {
-    /// How long snapshot and timestamp hold; a server signs them again every few hours.
+    /// The validity of snapshot and timestamp; a server signs them again every few hours.
     static let lifetime = Duration.days(7)
-    /// How long a dial holds: no older one than the snapshot names is taken, so it may stay while it says what is true,
-    /// and devices have a signature fewer to fetch.
+    /// The validity of a dial.
+    ///
+    /// Devices reject a dial older than the snapshot's, so an unchanged one may stay, which saves devices a download.
     static let dialLifetime = Duration.days(14)
 
-    /// Who signs what, from the verified root and targets roles.
+    /// The online key and its roles, from the verified root and targets roles.
     struct Signers: Sendable {
         let key: OnlineKey
         let root: RootRole
         let dial: RoleKeys
     }
 
-    /// The versions they get.
+    /// The versions of the roles.
     struct Versions: Equatable, Sendable {
         let dial: Int
         let snapshot: Int
@@ -25,20 +26,20 @@ struct FreshRoles: Sendable {
     }
 
     let signers: Signers
-    /// The next ones; a role that stays keeps its own.
+    /// The next versions; an unchanged role keeps its own.
     let next: Versions
     let now: UTCTime
-    /// What is published, and stays where it says the same and holds long enough; nil where it is signed anew.
+    /// The published dial, which stays if its content is unchanged and it is valid long enough; nil to sign it again.
     var currentDial: CurrentDial?
-    /// How long all of them hold, where somebody asked for that.
+    /// A requested validity of all roles, if any.
     var validity: Duration?
 
-    /// Adds snapshot and timestamp to a plan, and the dial where it does not stay.
+    /// Adds snapshot and timestamp to a plan, and the dial if it changes.
     ///
     /// - Parameters:
     ///   - dials: by target path, the dial of every published channel.
-    ///   - files: what the snapshot says of every other role.
-    /// - Returns: the versions that are published then.
+    ///   - files: the snapshot's rows of all other roles.
+    /// - Returns: the versions that are then published.
     func add(to plan: inout PublicationPlan, dials: [TargetPath: TargetFile], files: [String: RoleFile])
         throws(ServerError) -> Versions
     {
@@ -109,7 +110,7 @@ extension FreshRoles {
 }
 
 extension ServerFolder {
-    /// The time to sign with: the clock, or the time of the newest signature if the clock was set back by seconds since.
+    /// The time to sign with: the clock, or the time of the newest signature if the clock was set back a few seconds since.
     ///
     /// - Parameter signedAt: When the newest timestamp was signed; nil if a clock behind it is accepted.
     /// - Throws: `clockBehind`; also for a clock behind the program's build.
@@ -119,30 +120,30 @@ extension ServerFolder {
     }
 }
 
-/// The dial's role as it is published, for whoever would sign it anew.
+/// The published dial role, which may be kept instead of signed again.
 struct CurrentDial: Sendable {
     let file: RoleFile
     let expires: UTCTime
     let targets: [TargetPath: TargetFile]
 
-    /// Nil where it says something else, or ends before a snapshot that is signed now.
+    /// The published file, or nil if its content differs or it expires before a snapshot signed now.
     func file(saying targets: [TargetPath: TargetFile], at now: UTCTime) -> RoleFile? {
         expires >= now.adding(FreshRoles.lifetime) && targets == self.targets ? file : nil
     }
 }
 
 extension PublishedState {
-    /// Nil where it must not stay: whoever saw a tree that was exported knows a higher number.
+    /// The published dial role, or nil if it must be signed again: devices that saw an exported tree know a higher version.
     func currentDial(unused used: UsedVersions) throws(ServerError) -> CurrentDial? {
         let header = dial.header
         guard used.isAboveExported(dial: header.version), let file = snapshot.files["dial"] else { return nil }
         return CurrentDial(file: file, expires: header.expires, targets: try dials())
     }
 
-    /// The next versions, past whatever an interrupted publish left behind.
+    /// The next versions, above those of an interrupted publish.
     ///
     /// - Parameter restarting: whether readers forget the versions of these roles (TUF 5.3.11).
-    /// - Throws: `exhausted` when there is no next one.
+    /// - Throws: `exhausted` if there is no next version.
     func nextVersions(unused used: UsedVersions, restarting: Bool = false) throws(ServerError) -> FreshRoles.Versions {
         func known(_ role: String, _ version: Int?) throws(ServerError) -> Int {
             guard let version else { throw .exhausted(app, role: role) }
@@ -162,12 +163,12 @@ extension PublishedState {
         FreshRoles.Signers(key: key, root: root, dial: dialDelegation.keys)
     }
 
-    /// What the snapshot says of every role but the dial.
+    /// The snapshot's rows of every role but the dial.
     var otherFiles: [String: RoleFile] {
         Dictionary(snapshot.files.filter { $0.key != "dial" }.map { ($0.key.text, $0.value) }) { first, _ in first }
     }
 
-    /// The dial's targets, as its role names them.
+    /// The targets of the dial role.
     func dials() throws(ServerError) -> [TargetPath: TargetFile] {
         var dials: [TargetPath: TargetFile] = [:]
         for (name, file) in dial.targets {
@@ -180,7 +181,7 @@ extension PublishedState {
         return dials
     }
 
-    /// Refuses to sign what devices would not accept, because root or targets have ended.
+    /// Throws if root or targets have expired, because devices would reject the signed roles.
     func checkHolds(at now: UTCTime) throws(ServerError) {
         for (role, header) in [("root", root.header), ("targets", targets.header)] where header.expires <= now {
             throw .ended(role: role, expires: header.expires, at: now)

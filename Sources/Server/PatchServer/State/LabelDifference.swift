@@ -3,14 +3,14 @@ import PatchCrypto
 import PatchTrust
 import ReleaseFolder
 
-/// In what something that is offered under a published label differs from what was published, for people.
+/// The difference between content offered under a published label and the published content, in words.
 struct LabelDifference: Equatable, Sendable {
-    /// Names of files that are told; of more, the number.
+    /// How many files are named; of more, the number is given.
     private static let named = 2
 
     let words: String
 
-    /// Of two manifests.
+    /// The difference of two manifests.
     init(from old: JSON, to new: JSON) {
         let keys = [old, new].flatMap { $0.object?.members.map(\.key.text) ?? [] }
         let members = Set(keys).subtracting(["assets"]).filter { old[$0] != new[$0] }.sorted()
@@ -25,7 +25,7 @@ struct LabelDifference: Equatable, Sendable {
         words = (files + others).joined(separator: ", ")
     }
 
-    /// Of a script, or of what cannot be compared any more.
+    /// The difference of two scripts, or of contents that can no longer be compared.
     init(fromBytes old: Int?, to new: Int) {
         words =
             switch old {
@@ -59,7 +59,7 @@ struct LabelDifference: Equatable, Sendable {
 }
 
 extension LabelDifference {
-    /// What was published lies in the tree for as long as a release that can be gone back to lists it.
+    /// Compares with the published content, which is in the tree as long as a release kept for a rollback lists it.
     init(
         of label: String,
         in verified: VerifiedRelease,

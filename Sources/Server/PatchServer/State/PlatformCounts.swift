@@ -1,14 +1,15 @@
 package import PatchFormat
 
-/// How many devices said of one package of JSPatch's platform that it was installed, and how many that it was not: about, and nobody
-/// proves it.
+/// Approximate numbers of devices that reported success or failure of installing one package of JSPatch's platform.
+///
+/// The reports are not authenticated.
 package struct PlatformCounts: Equatable, Sendable {
     package let line: GatewayPackages.Line
     package let version: LoaderVersion
     package let succeeded: Int
-    /// With any code.
+    /// The number of devices that failed, with any code.
     package let failed: Int
-    /// By code; a device that failed twice may be in two.
+    /// The failed devices by code; a device that failed twice may be counted in two.
     package let codes: [(code: String, devices: Int)]
 
     package init(

@@ -3,11 +3,11 @@ import PatchCrypto
 import PatchTrust
 import ReleaseFolder
 
-/// What one version of a channel, or a dial, needs beside its role.
+/// The files that one version of a channel, or a dial, needs in addition to its role.
 struct RoleContents: Equatable, Sendable {
-    /// By the digest in the name; sizes as the role says.
+    /// The targets by the digest in the name; sizes are from the role.
     var targets: [TreePath.File: Int] = [:]
-    /// Scripts, assets and packages; sizes as the list and the manifests say.
+    /// The scripts, assets and packages; sizes are from the list and the manifests.
     var objects: [SHA256Digest: Int] = [:]
 
     mutating func merge(_ other: RoleContents) {
@@ -16,7 +16,7 @@ struct RoleContents: Equatable, Sendable {
     }
 }
 
-/// Follows roles to all that they need, and reads each manifest once.
+/// Finds all files that roles need, and reads each manifest once.
 struct ContentsReader {
     let tree: AppTree
     private var manifests: [SHA256Digest: [SHA256Digest: Int]] = [:]
@@ -40,9 +40,9 @@ struct ContentsReader {
         return contents
     }
 
-    /// The targets of a channel's role and the objects that its list and manifests name.
+    /// The targets of a channel's role, and the objects in its list and manifests.
     ///
-    /// The list and each manifest are compared with their digests; signatures are not looked at.
+    /// The list and each manifest are compared with their digests; signatures are not checked.
     mutating func contents(of role: TargetsRole, channel: ChannelName) throws(ServerError) -> RoleContents {
         var contents = try targets(of: role)
         let (bytes, _) = try tree.target(.patchList(channel), of: role)
@@ -60,7 +60,7 @@ struct ContentsReader {
         return contents
     }
 
-    /// What a release that waits for signatures names, wherever the bytes of it lie.
+    /// The objects of a release that waits for signatures, stored anywhere.
     func objects(of draft: Draft) -> Set<SHA256Digest> {
         guard let bytes = draft.release.targets[.patchList(draft.channel)], let list = try? list(bytes) else {
             return []
@@ -104,7 +104,7 @@ struct ContentsReader {
 }
 
 extension AppTree {
-    /// A role of the tree as it stands there, whoever signed it; nil when it is gone.
+    /// A role in the tree, without checking its signatures; nil if it is missing.
     func standingRole(_ name: String, version: Int) throws(ServerError) -> TargetsRole? {
         let file = TreePath.File.role(name, version: version)
         guard let bytes = try storage.read(file, limit: Limits.targetsRole) else { return nil }
@@ -113,7 +113,7 @@ extension AppTree {
         } catch { throw .tree(app, .malformed(error)) }
     }
 
-    /// A target's bytes as its role vouches for them.
+    /// A target's bytes, checked against its role.
     func target(_ path: TargetPath, of role: TargetsRole) throws(ServerError) -> ([UInt8], TargetFile) {
         guard let file = role.targets[ExactString(path.text)] else {
             throw .tree(app, .noTarget(role: role.name, target: path.text))

@@ -1,21 +1,23 @@
 import PatchFormat
 
-/// Which version numbers are taken: of the roles that the online key signs, and the highest of each channel.
+/// The used version numbers: of the online key's roles, and the highest of each channel.
 struct UsedVersions: Equatable, Sendable {
-    /// The highest there is: larger integers do not survive every JSON reader.
+    /// The highest valid version: not every JSON reader supports larger integers.
     private static let highest = 1 << 53 - 1
-    /// No server signs this often; a version above it was made by a thief, to leave no room for a next one.
+    /// The highest plausible version, as no server signs this often.
+    ///
+    /// An attacker used a higher one, to leave no room for a next one.
     static let sane = 1 << 52
 
     private var snapshot: Set<Int> = []
     private var dial: Set<Int> = []
-    /// Given to trees that were exported; no file of this tree has them.
+    /// Versions used by exported trees; this tree has no files of them.
     private var exported: FreshRoles.Versions?
-    /// The highest of the roles that the online key signs whose file was removed as garbage.
+    /// The highest versions of the online key's roles whose file was removed as garbage.
     private var collectedOnline = VersionRecord.Online()
-    /// The highest that a server would have reached by itself.
+    /// The highest versions that a server reaches by itself.
     private(set) var channels: [ChannelName: Int] = [:]
-    /// The highest of each channel whose file was removed as garbage.
+    /// The highest version of each channel whose file was removed as garbage.
     private(set) var collected: [ChannelName: Int] = [:]
 
     mutating func insert(_ file: TreePath.File) {
@@ -46,15 +48,15 @@ struct UsedVersions: Equatable, Sendable {
 
     func isAboveExported(dial version: Int) -> Bool { version > exported?.dial ?? 0 }
 
-    /// The timestamp has one file, whatever its version.
+    /// The next version of the timestamp, which has only one file, regardless of version.
     func nextTimestamp(after version: Int, restarting: Bool) -> Int? {
         Self.next(after: version, used: [], exported: exported?.timestamp, restarting: restarting)
     }
 
-    /// The smallest number above `version` and every exported one that no file has; nil when there is none.
+    /// The smallest version above `version` and every exported one that no file has; nil if there is none.
     ///
-    /// - Parameter restarting: readers forget the versions that they know, so that it may be a smaller one: above the last
-    ///   that a server would have reached by itself.
+    /// - Parameter restarting: readers forget the versions that they know. So it may be smaller: the next one above the last that a
+    ///   server reaches by itself.
     private static func next(after version: Int, used: Set<Int>, exported: Int?, restarting: Bool) -> Int? {
         var last = version
         if restarting, last > sane { last = used.filter { $0 <= sane }.max() ?? 0 }
@@ -65,8 +67,9 @@ struct UsedVersions: Equatable, Sendable {
 }
 
 extension AppTree {
-    /// Which versions of snapshot and dial have a file: a publish that was interrupted left some that nothing refers to,
-    /// and a number is used once.
+    /// The used versions of snapshot and dial.
+    ///
+    /// An interrupted publish left unreferenced files, and a version is used only once.
     func usedVersions() throws(ServerError) -> UsedVersions {
         var used = UsedVersions()
         for file in try storage.roles() { used.insert(file) }

@@ -2,25 +2,25 @@ import PatchFormat
 import PatchStore
 import SystemPackage
 
-/// Numbers that are taken although no file of the tree says so: `versions.json`.
+/// Used version numbers without a file in the tree: `versions.json`.
 ///
-/// A number of a role is used once, for caches keep what it led to for ever, and devices refuse a lower one. Those of an
-/// exported tree were never served, a role that was superseded long ago is gone, and a server that was restored from a
-/// backup does not know what it gave after that. A server without this file has given none away.
+/// A role's version is used once: caches keep its file for ever, and devices reject a lower version. Exported trees were never
+/// served, long-superseded roles are deleted, and a server restored from a backup does not know which versions it used after the
+/// backup. A server without this file has none of these.
 struct VersionRecord: Equatable, Sendable {
     static let format = "patchline-versions-v1"
     static let name = "versions.json"
 
-    /// The highest that were given to a tree that was exported with its own signatures, or that devices may have seen of
-    /// this server before it was restored from a backup.
+    /// The highest versions used by trees exported with their own signatures, or that devices may have seen before this server was
+    /// restored from a backup.
     var exported: FreshRoles.Versions?
-    /// The release of each channel that a restored server came back with.
+    /// The release of each channel in the restored backup.
     ///
-    /// The first that is published after it may leave out numbers that were used after the backup.
+    /// The next published release may skip versions used after the backup.
     var restored: [ChannelName: Int] = [:]
     /// The highest version of each channel whose role was removed as garbage.
     var collected: [ChannelName: Int] = [:]
-    /// The same of the roles that the online key signs; 0 where none was.
+    /// The highest versions of the online key's roles that were removed as garbage; 0 for none.
     var collectedOnline = Online()
 
     struct Online: Equatable, Sendable {
@@ -28,8 +28,9 @@ struct VersionRecord: Equatable, Sendable {
         var dial = 0
     }
 
-    /// A role's file goes, and its number stays used: not one that only a thief can have given, which stands in nobody's
-    /// way once his keys are gone.
+    /// Records the version of a removed role as used.
+    ///
+    /// Excludes a version that only an attacker can have used, which is harmless once the attacker's keys are revoked.
     mutating func collect(_ role: String, version: Int) {
         guard version <= UsedVersions.sane else { return }
         switch role {

@@ -2,11 +2,11 @@ package import PatchFormat
 import PatchCrypto
 import PatchTrust
 
-/// How much a version has, before compression.
+/// The size of a version, before compression.
 package struct VersionSize: Equatable, Sendable {
-    /// Of the script, or of all assets together.
+    /// The size of the script, or of all assets together.
     package let bytes: Int
-    /// Nil for a script.
+    /// The number of files; nil for a script.
     package let files: Int?
 
     package init(bytes: Int, files: Int?) {
@@ -15,9 +15,9 @@ package struct VersionSize: Equatable, Sendable {
 }
 
 extension VersionSize {
-    /// The sizes of the versions that a release listed, as far as the tree still has their files.
+    /// The sizes of the versions in a release, as far as the tree still has their files.
     ///
-    /// For people: nothing is verified again.
+    /// For display: nothing is verified again.
     package static func all(
         of channel: ChannelName,
         version: Int,

@@ -4,9 +4,9 @@ import PatchCrypto
 package import PatchTrust
 import SystemPackage
 
-/// Starts an app on this server with an empty tree.
+/// Creates an app on this server with an empty tree.
 ///
-/// The caller holds the lock. Of keys it stores the online key alone. Started again after a crash, it continues.
+/// The caller holds the lock. The online key is the only key that it stores. A repeated call after a crash continues.
 package struct CreateApp: Sendable {
     private let trust: RootOfTrust
     private let key: OnlineKey
@@ -31,10 +31,10 @@ package struct CreateApp: Sendable {
         )
     }
 
-    /// Whether an app can be started with these; nothing is written.
+    /// Checks whether an app can be created with these; nothing is written.
     package func check() throws(ServerError) {
         guard try repository.storage.status(of: .timestamp) == nil else { throw .appExists(trust.app) }
-        // To begin again would forget every label and go below every number that devices know.
+        // A restart would forget every label and use versions below those that devices know.
         guard try !repository.hasReleases() else { throw repository.lostTimestamp }
         try key.check(root: trust.root, targets: trust.targets)
         try repository.refuseTestingKeys(in: trust)

@@ -4,14 +4,14 @@ import PatchCrypto
 import PatchTrust
 import SystemPackage
 
-/// A root of trust that devices would follow to.
+/// A root of trust that devices would accept.
 package struct OfferedTrust: Sendable {
     let chain: RootChain
     let trust: RootOfTrust
 
-    /// Checks whether devices would follow an offered root of trust, before anything uploaded with it is read.
+    /// Checks whether devices would accept an offered root of trust, before anything uploaded with it is read.
     ///
-    /// Reading needs no lock; taking the root in checks again.
+    /// Reading needs no lock; ``TakeTrust`` checks again.
     @discardableResult
     package init(_ offered: TrustUpload, to repository: AppRepository, at now: UTCTime) throws(ServerError) {
         guard offered.app == repository.app else {
@@ -22,7 +22,7 @@ package struct OfferedTrust: Sendable {
         try repository.refuseTestingKeys(in: trust)
     }
 
-    /// Refuses a root that lists none of the earlier online keys, when the server's own is encrypted.
+    /// Rejects a root that lists none of the earlier online keys, if the server's own is encrypted.
     ///
     /// Otherwise an operator would be asked for the passphrase of a key that is no longer listed.
     package static func checkOnlineKeyStays(
@@ -41,8 +41,8 @@ package struct OfferedTrust: Sendable {
 }
 
 extension RootChain {
-    /// Whether targets pass from one root's keys to a later root's without a gap: every root from `old` on accepts
-    /// them, and all of them accept the same snapshot and timestamp.
+    /// Whether targets pass from one root's keys to a later root's without a gap: every root from `old` on accepts them, and all of
+    /// them accept the same snapshot and timestamp.
     func handsOver(_ targets: [UInt8], from old: RootRole) -> Bool {
         guard let envelope = try? Envelope(targets, role: "targets", limit: Limits.targetsRole) else { return false }
         let later = roots.map(\.role).filter { $0.header.version >= old.header.version }

@@ -1,13 +1,13 @@
 package import PatchFormat
 package import PatchTrust
 
-/// What `patchsign init` wrote for the server.
+/// The output of `patchsign init` for the server.
 extension RootOfTrust {
     package static var appRule: String { "names no app (x-patchline-app)" }
     package static var snapshotRule: String { "must set consistent_snapshot" }
     package static var targetsRule: String { "must hold delegations only" }
 
-    /// One that a server can publish under.
+    /// A root of trust that a server can publish under.
     ///
     /// - Throws: `setup` with the rule that `root` or `targets` breaks.
     package init(root: [UInt8], targets: [UInt8], at now: UTCTime) throws(ServerError) {
@@ -16,7 +16,7 @@ extension RootOfTrust {
         try self.init(servedUnder: anchor, targets: targets, at: now)
     }
 
-    /// - Throws: as ``init(root:targets:at:)``.
+    /// - Throws: the errors of ``init(root:targets:at:)``.
     init(servedUnder root: TrustedRoot, targets bytes: [UInt8], at now: UTCTime) throws(ServerError) {
         guard root.role.header.expires > now else {
             throw refused("root.json", .expired(role: "root", expires: root.role.header.expires, at: now))
@@ -39,7 +39,7 @@ extension RootOfTrust {
 }
 
 extension RootOfTrust {
-    /// - Precondition: the key was checked against it.
+    /// - Precondition: the key was checked against this root of trust.
     func signers(_ key: OnlineKey) -> FreshRoles.Signers {
         guard let dial = targets.delegation(to: "dial") else { preconditionFailure("the key was checked against it") }
         return FreshRoles.Signers(key: key, root: root, dial: dial.keys)

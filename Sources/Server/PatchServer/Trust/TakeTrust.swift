@@ -5,20 +5,20 @@ import PatchTrust
 package import ReleaseFolder
 import SystemPackage
 
-/// Takes in a newer root of trust, and with it the releases that it needs, as one publication.
+/// Accepts a newer root of trust, and with it the releases that it needs, as one publication.
 ///
 /// The caller holds the lock. The steps are in this order, each durable before the next:
 ///
-/// 1. objects and targets of the releases, the new targets role, the releases' roles, dial and snapshot: all under
-///    names that nothing refers to yet
+/// 1. objects and targets of the releases, the new targets role, the releases' roles, dial and snapshot: all under unreferenced
+///    names
 /// 2. the server's own records: the online key and the labels
-/// 3. the roots, oldest first; from here readers of the new root refuse the old timestamp and keep what they have
+/// 3. the roots, oldest first; from then on readers of the new root reject the old timestamp and keep their files
 /// 4. the timestamp: readers see the new state
 ///
-/// Where the new targets are signed by the old root's keys too, and the online key stays, 4 comes before 3: readers of the
-/// old root and of the new one take what they find at any moment.
+/// If the old root's keys also signed the new targets, and the online key stays, 4 precedes 3: readers of the old and the new root
+/// can then update at any moment.
 ///
-/// Interrupted anywhere, the same call finishes: correct files are left alone. Interrupted in 2 or 3, the server can sign
+/// After an interruption, the same call finishes: correct files are kept. After an interruption in 2 or 3, the server can sign
 /// nothing else until then.
 package struct TakeTrust: Sendable {
     private let offered: TrustUpload
@@ -29,8 +29,8 @@ package struct TakeTrust: Sendable {
     private let now: UTCTime
 
     /// - Parameters:
-    ///   - key: the online key that the new root lists; its file replaces the present one as it is.
-    ///   - releases: one for each channel whose published release does not verify under the new root, and any other.
+    ///   - key: the online key that the new root lists; its file replaces the present one unchanged.
+    ///   - releases: one for each channel whose published release does not verify under the new root; others are allowed.
     ///   - accepted: channels whose version in the tree may be older than one that the server has seen.
     package init(
         _ offered: TrustUpload,
@@ -134,7 +134,7 @@ package struct TakeTrust: Sendable {
     private func fresh(_ facts: Facts, _ update: TrustUpdate) throws(ServerError) -> FreshRoles {
         let restarts = update.keys.restartsVersions
         let versions = try facts.state.nextVersions(unused: facts.used, restarting: restarts)
-        // A new online key starts the versions again after a theft: the thief's own time proves nothing.
+        // A new online key restarts the versions after a theft: the attacker's own time proves nothing.
         let signedAt = restarts ? nil : facts.state.timestamp.signedAt
         let signingTime = try repository.folder.signingTime(after: signedAt, at: now)
         return FreshRoles(signers: facts.trust.signers(key), next: versions, now: signingTime)
@@ -157,7 +157,7 @@ package struct TakeTrust: Sendable {
 
     private func checkKey(for trust: RootOfTrust, instead old: RootRole) throws(ServerError) {
         try repository.refuseTestingKey(key.publicKey, of: "online key")
-        // A key that stays is not refused: apps that shared one before must be able to change it.
+        // A key that stays is not rejected: apps that shared one earlier must be able to change it.
         if old.keys(of: "timestamp").entry(of: key.publicKey) == nil { try repository.refuseSharedKey(key.publicKey) }
         do throws(ServerError) {
             try key.check(root: trust.root, targets: trust.targets)
@@ -192,7 +192,7 @@ package struct TakeTrust: Sendable {
 }
 
 extension PublicationPlan {
-    /// The root of trust and the releases that come with it; none of it is current before ``publish(_:on:_:)``.
+    /// Adds the root of trust and its releases; none of it is current before ``publish(_:on:_:)``.
     fileprivate init(
         taking trust: RootOfTrust,
         _ chain: RootChain,

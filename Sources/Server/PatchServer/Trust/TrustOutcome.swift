@@ -1,13 +1,13 @@
 package import PatchFormat
 
-/// The outcome of taking in a newer root of trust.
+/// The outcome of accepting a newer root of trust.
 package enum TrustOutcome: Equatable, Sendable {
     case updated(TrustPublication)
-    /// The tree has all of it already; missing or damaged files were put back.
+    /// The tree has all of it already; missing or damaged files were restored.
     case alreadyCurrent(root: Int, targets: Int, TreeChange)
 }
 
-/// A root of trust that devices follow to from now on.
+/// A root of trust that devices follow from now on.
 package struct TrustPublication: Equatable, Sendable {
     package struct ChannelChange: Hashable, Sendable, CustomStringConvertible {
         package let channel: ChannelName
@@ -16,37 +16,37 @@ package struct TrustPublication: Equatable, Sendable {
         package var description: String { "\(channel) \(version)" }
     }
 
-    /// A dial that the online key before signed, and that the one now signs as it is.
+    /// A dial that the previous online key signed, and that the new one signs unchanged.
     package struct CarriedDial: Equatable, Sendable {
         package let channel: ChannelName
-        /// Nil where it cannot be read; readers refuse it too.
+        /// Nil if it cannot be read; readers reject it too.
         package let rows: [Dial.Row]?
 
         package var paused: Int? { rows?.count(where: \.paused) }
     }
 
-    /// Online parameters that the online key before signed, and that the one now signs as they are.
+    /// Online parameters that the previous online key signed, and that the new one signs unchanged.
     package struct CarriedParameters: Equatable, Sendable {
         package let channel: ChannelName
-        /// How many; nil where they cannot be read.
+        /// The number of parameters; nil if they cannot be read.
         package let count: Int?
     }
 
     package let root: Int
-    /// The newest root in the tree before.
+    /// The newest root in the tree before the change.
     package let previousRoot: Int
     package let targets: Int
-    /// Whether readers forget the versions of roles that they know.
+    /// Whether readers forget the known versions of roles.
     package let restartsVersions: Bool
     package let published: [ChannelChange]
-    /// Channels that stay published as they were.
+    /// Channels that stay published unchanged.
     package let carriedOver: [ChannelChange]
-    /// Dials with rows of channels that were published before; a thief of the online key may have made them.
+    /// Dials with rows of channels that were published before; an attacker with the online key may have made them.
     package let carriedDials: [CarriedDial]
     /// Parameters of the same channels, if they have any.
     package let carriedParameters: [CarriedParameters]
     package let dropped: [ChannelChange]
-    /// Channels that have ended, with their last version.
+    /// Retired channels, with their last version.
     package let retired: [ChannelChange]
     package let change: TreeChange
     package let roles: RefreshedVersions
@@ -57,7 +57,7 @@ package struct TrustPublication: Equatable, Sendable {
 }
 
 extension TrustOutcome {
-    /// For scripts and for the API.
+    /// The result for scripts and the API.
     package func json(app: AppID) -> JSON {
         switch self {
         case .updated(let done):

@@ -3,14 +3,14 @@ import PatchFormat
 import PatchTrust
 import ReleaseFolder
 
-/// The changes that a newer root of trust makes to a published tree: decided from values, before anything is written.
+/// The changes that a newer root of trust makes to a published tree, decided from values before anything is written.
 struct TrustUpdate: Sendable {
-    /// The facts of the disk that the decision needs.
+    /// The facts from the disk that the decision needs.
     struct OnDisk: Sendable {
         /// The present digests of the files that may be written.
         let files: [TreePath.File: SHA256Digest]
         let labels: PublishedLabels
-        /// The highest version of each channel that has a file and that a server would have reached by itself.
+        /// The highest version of each channel that has a file and that a server reaches by itself.
         let channels: [ChannelName: Int]
         /// The highest version of each channel whose file was removed as garbage.
         var collected: [ChannelName: Int] = [:]
@@ -30,9 +30,9 @@ struct TrustUpdate: Sendable {
     let published: [VerifiedRelease]
     /// Channels that stay unchanged, with their versions.
     let carriedOver: [ChannelName: Int]
-    /// Channels that are no longer published, with their last version; readers forget that.
+    /// Channels that are no longer published, with their last version, which readers forget.
     let dropped: [ChannelName: Int]
-    /// Channels that end with this root of trust, with their last version, which the snapshot still names.
+    /// Channels that this root of trust retires, with their last version, which the snapshot still names.
     let retired: [ChannelName: Int]
     let labels: PublishedLabels
     /// The rows of the next snapshot for the remaining roles and targets.
@@ -40,9 +40,9 @@ struct TrustUpdate: Sendable {
 
     /// - Parameters:
     ///   - trust: the newest root of a chain, and its targets role.
-    ///   - state: the tree's state, judged by the newest root of that chain under which it verifies.
+    ///   - state: the tree's state, verified by the newest root of that chain under which it is valid.
     ///   - releases: verified by the delegations of `trust`.
-    ///   - accepted: channels that may be carried over although they went back.
+    ///   - accepted: channels that may be carried over with an older version.
     init(
         _ trust: RootOfTrust,
         over state: PublishedState,
@@ -73,7 +73,7 @@ struct TrustUpdate: Sendable {
         for (name, file) in state.snapshot.files.sorted(by: { $0.key < $1.key })
         where !["targets", "dial"].contains(name.text) && !replaced.contains(name.text) {
             if !keys.restartsSnapshot, trust.targets.hasRetired(name.text), let channel = ChannelName(name.text) {
-                // Readers refuse a snapshot from which a role has gone (TUF 5.5.5).
+                // Readers reject a snapshot in which a role is missing (TUF 5.5.5).
                 files[name.text] = file
                 guard state.channels[channel] != nil else { continue }
                 retired[channel] = file.version
@@ -101,10 +101,10 @@ struct TrustUpdate: Sendable {
         self.files = files
     }
 
-    /// Whether a channel that was published stays so.
+    /// Whether a published channel stays published.
     func keeps(_ channel: ChannelName) -> Bool { dropped[channel] == nil && retired[channel] == nil }
 
-    /// The same targets role, a newer one, or any one under an unused number when versions start again.
+    /// The refusal, unless it is the same targets role, a newer one, or any with an unused version when versions restart.
     private static func refusal(
         of targets: RoleFile,
         _ trust: RootOfTrust,
@@ -122,7 +122,7 @@ struct TrustUpdate: Sendable {
             ? .versionUsed("targets", version: targets.version) : nil
     }
 
-    /// Whether a release changes its channel; compare-and-swap on its base unless versions start again.
+    /// Whether a release changes its channel; compare-and-swap on its base unless versions restart.
     private static func isNew(
         _ release: VerifiedRelease,
         under trust: RootOfTrust,
@@ -150,8 +150,9 @@ struct TrustUpdate: Sendable {
         return true
     }
 
-    /// Whether the release may go back to a version below the published one, after a thief's release or a dropped
-    /// channel: readers forget the higher versions, and its number must be unused.
+    /// Whether the release may have a version below the published one, after an attacker's release or a dropped channel.
+    ///
+    /// Readers forget the higher versions, and its version must be unused.
     private static func recovers(
         _ release: VerifiedRelease,
         _ state: PublishedState,
@@ -173,7 +174,7 @@ struct TrustUpdate: Sendable {
         }
     }
 
-    /// Whether a published role is carried over as it is; false when it is dropped.
+    /// Whether a published role is carried over unchanged; false if it is dropped.
     private static func stays(
         _ name: String,
         under trust: RootOfTrust,
@@ -214,14 +215,15 @@ extension PublishedLabels {
     }
 }
 
-/// What readers forget when they follow from one root to another (TUF 5.3.11).
+/// The versions that readers forget when they follow from one root to another (TUF 5.3.11).
 struct KeyChange: Equatable, Sendable {
-    /// No key that could sign the old snapshot can sign the new one: a role may leave it.
+    /// No key that could sign the old snapshot can sign the new one, so a role may be missing from it.
     let restartsSnapshot: Bool
-    /// The same of snapshot and timestamp: every version that they vouch for may be a lower one.
+    /// The snapshot and timestamp keys all changed, so every version that they sign may be lower.
     let restartsVersions: Bool
-    /// A key that may have signed the old snapshot is gone: readers who cannot verify theirs any more forget which version
-    /// of each role it named, also where another key stays.
+    /// A key that may have signed the old snapshot is removed.
+    ///
+    /// Readers who can no longer verify theirs forget its role versions, even if another key stays.
     let mayForgetRoles: Bool
 
     init(from old: RootRole, to new: RootRole) {
@@ -240,19 +242,19 @@ extension RoleKeys {
 }
 
 extension TrustUpdate.OnDisk {
-    /// The highest version of a channel that the server has seen, whatever the tree says now.
+    /// The highest version of a channel that the server has seen, regardless of the tree.
     fileprivate func knownVersion(of channel: ChannelName) -> Int {
         max(channels[channel] ?? 0, labels.newestRole(of: channel))
     }
 }
 
 extension TrustUpdate {
-    /// Whether every channel still says what it last said, for readers that forget its version.
+    /// Checks that every channel still has its last version, for readers that forget it.
     ///
-    /// Where versions start again the tree alone is no witness: with an old timestamp put back it is whole, and readers
-    /// would follow it to an older release. A channel that was dropped may be missing.
+    /// If versions restart, the tree alone proves nothing: after an old timestamp was restored it still verifies, and readers would
+    /// follow it to an older release. A dropped channel may be missing.
     ///
-    /// - Parameter decided: channels that somebody decided about: a release was given, or the version was accepted.
+    /// - Parameter decided: channels with an explicit decision: a release was given, or the version was accepted.
     static func checkNoneWentBack(
         under trust: RootOfTrust,
         _ state: PublishedState,

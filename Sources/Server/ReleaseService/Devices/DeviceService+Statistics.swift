@@ -4,10 +4,11 @@ import PatchServer
 import ServerRecords
 
 extension DeviceService {
-    /// Takes what a client of JSPatch's platform reports.
+    /// Receives a report of a client of JSPatch's platform.
     ///
-    /// - Returns: whether it is acknowledged; a version that this channel never had is not, and nothing is written of it. One that is
-    ///   listed no more is, and so is one of the developers' channel; they are not counted: their clients would send them for ever.
+    /// - Returns: whether it is acknowledged. False for a version that this channel never had; then nothing is written. Versions no
+    ///   longer listed and those of the developers' channel are acknowledged, since their clients would otherwise repeat the report
+    ///   for ever, but are not counted.
     package func take(
         _ report: PlatformReport,
         in channel: ChannelName,
@@ -23,7 +24,7 @@ extension DeviceService {
             app: app,
             channel: channel,
             appKey: report.app,
-            // As the list spells it, which is as the client does.
+            // The list's spelling, which is also the client's.
             appVersion: row.line.appVersion,
             version: place.version
         )

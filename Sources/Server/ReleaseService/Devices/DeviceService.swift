@@ -4,15 +4,15 @@ import PatchServer
 import PatchStore
 import ServerRecords
 
-/// Where devices ask: gives places in versions with a head-count, tells what is chosen for a user, and takes what JSPatch's clients
-/// report.
+/// The service for devices: gives places in versions with a headcount, returns operators' choices for a user, and receives the
+/// reports of JSPatch's clients.
 ///
-/// It says nothing that a device could not do without it: it holds back, or chooses among what the channel lists.
+/// Devices also work without it: it only restricts, or chooses among the listed versions.
 package struct DeviceService: Sendable {
-    /// What an app's devices are answered by, valid until something is published.
+    /// The cached state for answering an app's devices, valid until the next publish.
     private struct Published: Sendable {
         let revision: StoredFile?
-        /// All that the root of trust names: no other name is ever looked for.
+        /// All channels in the root of trust: no other name is looked up.
         let channels: [ChannelName]
         var listed: [ChannelName: Result<ListedVersions, OperationError>] = [:]
     }
@@ -20,7 +20,7 @@ package struct DeviceService: Sendable {
     /// A channel's list and dial.
     private struct ListedVersions: Sendable {
         let state: DialState
-        /// What JSPatch's clients get.
+        /// The packages that JSPatch's clients receive.
         let packages: [GatewayPackages]
 
         func version(_ patchID: PatchID, _ sha256: SHA256Digest) -> DialState.Version? {
@@ -29,10 +29,10 @@ package struct DeviceService: Sendable {
     }
 
     let operations: ReleaseOperations
-    /// One at a time: in parallel they would only block each other.
+    /// Gives places one at a time: in parallel the calls would only block one another.
     private let turn = SerialQueue()
     private let kept = NIOLockedValueBox<[AppID: Published]>([:])
-    /// Of their own, so that statistics, which anybody may send, hold no place up.
+    /// A separate queue, so that statistics, which anyone can send, do not delay places.
     private let statistics = SerialQueue()
 
     package init(_ operations: ReleaseOperations) {
@@ -54,7 +54,7 @@ package struct DeviceService: Sendable {
         return DeviceAnswer(places: places, choices: choices)
     }
 
-    /// The user's own, before everyone's; only what is listed now.
+    /// The user's own choices, else those for everyone; only versions listed now.
     private func choices(
         for user: SHA256Digest?,
         _ listed: ListedVersions,
@@ -75,7 +75,7 @@ package struct DeviceService: Sendable {
         return choices
     }
 
-    /// No place is wasted on a device that is told to take another version, or none.
+    /// Gives a place, unless the device must install another version or none: the place would be wasted.
     private func give(
         _ asked: DeviceQuestion.Place,
         of listed: ListedVersions,
@@ -100,7 +100,7 @@ package struct DeviceService: Sendable {
         }
     }
 
-    /// What JSPatch's clients get of a channel.
+    /// The packages that JSPatch's clients receive from a channel.
     func packages(of channel: ChannelName, in app: AppID) async throws(OperationError) -> [GatewayPackages] {
         try await listedVersions(of: channel, in: app).packages
     }
@@ -111,7 +111,7 @@ package struct DeviceService: Sendable {
         }
     }
 
-    /// Each publish has a channel read once, also one in which nothing is published; what failed otherwise is tried again.
+    /// A channel is read once for each publish, even if it has no release; reading is tried again after other errors.
     private func listedVersions(of channel: ChannelName, in app: AppID) async throws(OperationError) -> ListedVersions {
         if let known = try await known(channel, in: app) { return try known.get() }
         return try await turn.taken(orElse: OperationError.busy) { () async throws(OperationError) in
@@ -131,11 +131,11 @@ package struct DeviceService: Sendable {
         }
     }
 
-    /// What is known of an app, as it is published now; without lists where that is news.
+    /// The cached state of an app if it is current, else a new one without lists.
     private func published(_ app: AppID) async throws(OperationError) -> Published {
         let known = kept.withLockedValue { $0[app] }
         return try await operations.looking(app) { (repository) throws(ServerError) in
-            // The mark first: a publish in between makes it stale, and the lists are read again.
+            // The revision is read first: a publish in between makes it stale, and the lists are read again.
             let revision = try repository.revision()
             if let known, known.revision == revision, revision != nil { return known }
             return Published(revision: revision, channels: try repository.channelNames())
@@ -155,7 +155,7 @@ package struct DeviceService: Sendable {
         } catch { return .failure(error) }
     }
 
-    /// Nil for what has to be read.
+    /// The cached result, or nil if the channel must be read.
     private func known(
         _ channel: ChannelName,
         in app: AppID

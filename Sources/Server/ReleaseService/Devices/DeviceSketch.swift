@@ -2,10 +2,10 @@ import Glibc
 package import PatchFormat
 import PatchCrypto
 
-/// About how many devices there were: a HyperLogLog of 2,048 registers, off by some 2 %, and exact for a few.
+/// An approximate number of devices: a HyperLogLog of 2,048 registers, with an error of some 2 %, and exact for a few.
 ///
-/// It takes 2 KB however many come, keeps nobody's id, and counts an id once. Ids are hashed with a salt that nobody outside knows, so
-/// that none can be made up to count for many.
+/// It takes 2 KB for any number of devices, stores no ids, and counts an id once. Ids are hashed with a secret salt, so that no id
+/// can be crafted to count for many.
 package struct DeviceSketch: Equatable, Sendable {
     package static let registers = 2_048
     private static let indexBits = 11
@@ -28,14 +28,14 @@ package struct DeviceSketch: Equatable, Sendable {
         return true
     }
 
-    /// Of all that either has seen.
+    /// A sketch of the devices in either.
     package func union(_ other: DeviceSketch) -> DeviceSketch {
         var union = self
         for (index, rank) in other.ranks.enumerated() { union.ranks[index] = max(union.ranks[index], rank) }
         return union
     }
 
-    /// Flajolet and others, 2007; by empty registers while many are.
+    /// The estimate by Flajolet and others, 2007; by the number of empty registers while many are empty.
     package var count: Int {
         let size = Double(Self.registers)
         let estimate = 0.7213 / (1 + 1.079 / size) * size * size / ranks.reduce(0) { $0 + exp2(-Double($1)) }

@@ -1,14 +1,14 @@
 import PatchFormat
 import ServerRecords
 
-/// The places in one version that has a head-count: how many are taken, and a record for each device that has one.
+/// The places in one version with a headcount: how many are taken, and a record for each device with a place.
 ///
-/// The count and a new place are written in one commit, so the count is that of the records at any moment, and with
-/// compare-and-swap exactly one device gets the last place, whatever else runs.
+/// The count and a new place are written in one commit, so the count always matches the records. Compare-and-swap gives the last
+/// place to exactly one device, regardless of concurrent calls.
 struct Places: Equatable, Sendable {
     static let counts = "places"
     static let collection = "place"
-    /// Records that one commit removes.
+    /// How many records one commit removes.
     private static let batch = 500
 
     let app: AppID
@@ -31,7 +31,7 @@ struct Places: Equatable, Sendable {
         self.sha256 = sha256
     }
 
-    /// - Parameter key: of a count.
+    /// - Parameter key: the key of a count.
     init(_ key: RecordKey) throws(RecordError) {
         let parts = key.name.split(separator: "/").map(String.init)
         guard parts.count == 4, let app = AppID(parts[0]), let channel = ChannelName(parts[1]),
@@ -40,7 +40,7 @@ struct Places: Equatable, Sendable {
         self.init(app: app, channel: channel, patchID: patchID, sha256: sha256)
     }
 
-    /// How many are taken.
+    /// The number of taken places.
     static func taken(_ record: Record?) throws(RecordError) -> Int {
         guard let record else { return 0 }
         do throws(FormatError) {
@@ -52,7 +52,9 @@ struct Places: Equatable, Sendable {
         try Self.taken(try await store.record(count))
     }
 
-    /// Whether the device has a place, after it was given one where there was room.
+    /// Gives the device a place, if one is free.
+    ///
+    /// Returns whether it has one.
     func give(_ device: SHA256Digest, upTo headcount: Int, in store: any RecordStore) async throws(RecordError) -> Bool
     {
         while true {
@@ -69,7 +71,7 @@ struct Places: Equatable, Sendable {
         }
     }
 
-    /// Forgets every place.
+    /// Removes all places.
     ///
     /// - Returns: how many there were.
     func removeAll(in store: any RecordStore) async throws(RecordError) -> Int {

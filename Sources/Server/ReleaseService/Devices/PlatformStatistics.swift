@@ -3,10 +3,11 @@ package import PatchFormat
 package import PatchServer
 package import ServerRecords
 
-/// What clients of JSPatch's platform report of one line's packages: devices, each counted once for a version and an outcome.
+/// Reports of clients of JSPatch's platform about one line's packages: devices, each counted once for a version and an outcome.
 ///
-/// Nobody proves these reports, so they stand apart, and decide nothing. A version has a sketch for its successes and one for each
-/// error's code, and only versions of the signed list have any: forged ids, codes and versions take no more room than that.
+/// The reports are not authenticated, so they are stored separately, and no decision depends on them. A version has one sketch for
+/// its successes and one for each error code, and only versions of the signed list have any: forged ids, codes and versions take no
+/// more space.
 package struct PlatformStatistics: Equatable, Sendable {
     package static let collection = "platform"
     package static let salts = "platform-salt"
@@ -44,7 +45,7 @@ package struct PlatformStatistics: Equatable, Sendable {
         }
     }
 
-    /// The version that a record is of, and its outcome: `succ`, or a code.
+    /// The version and outcome of a record; the outcome is `succ` or a code.
     static func parsed(_ key: RecordKey) throws(RecordError) -> (statistics: PlatformStatistics, outcome: String) {
         let parts = key.name.split(separator: "/").map(String.init)
         guard parts.count == 6, let app = AppID(parts[0]), let channel = ChannelName(parts[1]),
@@ -61,7 +62,9 @@ package struct PlatformStatistics: Equatable, Sendable {
         return (statistics, parts[5])
     }
 
-    /// Whether a list has a package of the version now: a number that was only given out once counts nobody.
+    /// Whether a list has a package of the version now.
+    ///
+    /// Earlier versions are not counted.
     func isIn(_ rows: [GatewayPackages]) -> Bool {
         rows.contains { row in
             row.line == GatewayPackages.Line(.platform(appKey), appVersion)
@@ -99,7 +102,9 @@ package struct PlatformStatistics: Equatable, Sendable {
         }
     }
 
-    /// Of the app, made at its first report: outcomes of one salt can be added up.
+    /// The app's salt, made at its first report.
+    ///
+    /// With one salt, outcomes can be combined.
     private func salt(in store: any RecordStore, _ random: @Sendable (Int) -> [UInt8]) async throws(RecordError)
         -> [UInt8]
     {

@@ -4,7 +4,7 @@ package import PatchServer
 import PatchStore
 import ServerRecords
 
-/// Apps whose clients report what they did: for whoever asks for numbers again and again.
+/// Apps with reports from their clients, cached for repeated requests of the numbers.
 package final class ReportedListings: Sendable {
     private struct Known: Sendable {
         let revision: StoredFile
@@ -12,14 +12,14 @@ package final class ReportedListings: Sendable {
     }
 
     private let operations: ReleaseOperations
-    /// What is published is verified once.
+    /// The published state is verified only once.
     private let known = NIOLockedValueBox<[AppID: Known]>([:])
 
     package init(_ operations: ReleaseOperations) {
         self.operations = operations
     }
 
-    /// As it is now; without apps that cannot be read.
+    /// The present listings; without unreadable apps.
     package func now() async -> [AppListing] {
         var listings: [AppListing] = []
         for app in (try? operations.folder.allApps(files: operations.files)) ?? [] {
@@ -38,7 +38,7 @@ package final class ReportedListings: Sendable {
     private func listing(of app: AppID) async throws(OperationError) -> AppListing {
         let known = known.withLockedValue { $0[app] }
         let read = try await operations.looking(app) { (repository) throws(ServerError) -> (StoredFile?, AppListing) in
-            // The mark first: a publish in between makes it stale.
+            // The revision is read first: a publish in between makes it stale.
             let revision = try repository.revision()
             if let known, known.revision == revision { return (revision, known.listing) }
             return (revision, try AppListing(of: repository))

@@ -1,13 +1,13 @@
 package import PatchFormat
 package import ServerRecords
 
-/// What an operator chose for one user, or for everyone, in a channel: of one patch, a listed version or nothing new.
+/// An operator's choice for one user, or for everyone, in a channel: for one patch, a listed version or nothing new.
 package struct ServerAnswer: Equatable, Sendable {
     package static let collection = "answer"
 
     package enum Target: Hashable, Sendable {
         case everyone
-        /// By the hash that devices send.
+        /// The user, by the hash that devices send.
         case user(SHA256Digest)
     }
 
@@ -24,7 +24,7 @@ package struct ServerAnswer: Equatable, Sendable {
     package let actor: Actor
     package let since: UTCTime
 
-    /// For whom and of what, which is an answer's place in its channel: `everyone/web`, `<hash>/web`.
+    /// The target and patch of an answer, which identify it in its channel: `everyone/web`, `<hash>/web`.
     package struct Place: Hashable, Sendable, ParsedName {
         package static let rule = "must be everyone or 64 lowercase hex digits, then / and a patch's id"
 
@@ -58,7 +58,7 @@ package struct ServerAnswer: Equatable, Sendable {
         "\(prefix(app, channel))\(target.text)/"
     }
 
-    /// As a device is told.
+    /// The choice in the form for devices.
     var told: DeviceAnswer.Choice {
         switch choice {
         case .version(_, let sha256, let isForced): .version(sha256, isForced: isForced)
@@ -68,7 +68,7 @@ package struct ServerAnswer: Equatable, Sendable {
 }
 
 extension ServerAnswer.Target {
-    /// `everyone`, or a user's hash.
+    /// Parses `everyone` or a user's hash.
     package init?(_ text: String) {
         if text == "everyone" {
             self = .everyone

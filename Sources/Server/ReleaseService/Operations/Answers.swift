@@ -2,7 +2,9 @@ package import PatchFormat
 import PatchServer
 package import ServerRecords
 
-/// Operators' choices for single users or for everyone (E8); devices follow one only to a listed and signed version.
+/// Operators' choices for single users or for everyone (E8).
+///
+/// Devices follow them only to a listed and signed version.
 package struct Answers: Sendable {
     let operations: ReleaseOperations
 
@@ -19,7 +21,7 @@ package struct Answers: Sendable {
     ///
     /// - Parameters:
     ///   - place: only choices after it.
-    ///   - bytes: of records that are read, unless one alone has more.
+    ///   - bytes: the limit of the records to read, unless the first alone exceeds it.
     /// - Returns: the answers, and the place after which the next page begins; nil on the last one.
     package func page(
         of channel: ChannelName,
@@ -61,7 +63,7 @@ package struct Answers: Sendable {
         }
     }
 
-    /// Chooses, replacing an earlier choice for them.
+    /// Stores a choice, and replaces an earlier one for the same target and patch.
     ///
     /// - Throws: `dial(.notListed)` for a version that the channel does not list now.
     package func choose(
@@ -141,9 +143,11 @@ package struct Answers: Sendable {
         }
     }
 
-    /// Removes a choice: the list and its rules alone decide from now on.
+    /// Removes a choice.
     ///
-    /// - Returns: the removed choice; nil when there was none.
+    /// From then on, only the list and its rules decide.
+    ///
+    /// - Returns: the removed choice; nil if there was none.
     package func remove(
         for target: ServerAnswer.Target,
         of patchID: PatchID,

@@ -3,9 +3,9 @@ package import PatchServer
 import PatchStore
 import ServiceLifecycle
 
-/// Optimizes published releases while a server runs, whichever process published them.
+/// Optimizes published releases while a server runs, including those published by other processes.
 ///
-/// It looks at once after a publish of its own process, and rarely otherwise: for a publish of another one.
+/// After a publish by its own process it checks at once; for those of other processes it checks rarely.
 package final class BackgroundOptimizer: Service {
     private static let afterFailure = Duration.minutes(1)
 
@@ -20,9 +20,9 @@ package final class BackgroundOptimizer: Service {
         (optimizer, self.observe) = (Optimizer(operations), observe)
     }
 
-    /// Goes on until graceful shutdown or cancellation.
+    /// Runs until graceful shutdown or cancellation.
     ///
-    /// A file that is being made then is left to the end of the process.
+    /// A file being made then is abandoned when the process ends.
     package func run() async throws {
         let work = Task { await self.work() }
         try? await gracefulShutdown()
@@ -32,7 +32,7 @@ package final class BackgroundOptimizer: Service {
     private func work() async {
         var schedule = Schedule()
         while !Task.isCancelled {
-            // A command may optimize the folder at the moment.
+            // A command may be optimizing the folder.
             if let lock = try? optimizer.taken() {
                 while !Task.isCancelled {
                     await round(&schedule)
@@ -53,7 +53,7 @@ package final class BackgroundOptimizer: Service {
                 switch task {
                 case .work:
                     outcome = try await optimizer.work(on: app)
-                    // Forms of the previous release stay for a while.
+                    // Forms of the previous release are kept for a while.
                     schedule.sweeps[app] = .now.advanced(by: Optimization.grace)
                 case .sweep:
                     schedule.sweeps[app] = nil
@@ -81,13 +81,13 @@ package final class BackgroundOptimizer: Service {
 
     /// Apps to optimize later, with their times.
     struct Schedule {
-        /// Between two looks for a publish of another process.
+        /// The time between two checks for a publish of another process.
         static let rarely = Duration.seconds(5)
 
         var sweeps: [AppID: ContinuousClock.Instant] = [:]
         var failures: [AppID: (error: OperationError, until: ContinuousClock.Instant)] = [:]
 
-        /// The time until the next look, unless this process publishes before.
+        /// The time until the next check, unless this process publishes before.
         func pause(at now: ContinuousClock.Instant) -> Duration {
             let next = (Array(sweeps.values) + failures.values.map(\.until)).min()
             return next.map { min(Self.rarely, max(.seconds(1), now.duration(to: $0))) } ?? Self.rarely

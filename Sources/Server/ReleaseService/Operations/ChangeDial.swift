@@ -2,9 +2,9 @@ package import PatchFormat
 package import PatchServer
 package import ServerRecords
 
-/// Turns a channel's dial, which devices see at once, and writes down who did; see ``TurnDial``.
+/// Changes a channel's dial, which devices see at once, and records the operator; see ``TurnDial``.
 ///
-/// A share that is set, a pause and a new schedule end the schedule that a version had.
+/// A new share, a pause and a new schedule end the version's previous schedule.
 package struct ChangeDial: Sendable {
     private let operations: ReleaseOperations
     private let changes: [DialChange]
@@ -13,7 +13,7 @@ package struct ChangeDial: Sendable {
     private let version: Int?
     private let actor: Actor
 
-    /// - Parameter version: of the dial role that the operator saw; any other is refused.
+    /// - Parameter version: that of the dial role that the operator saw; any other is rejected.
     package init(
         _ changes: [DialChange],
         in channel: ChannelName,

@@ -2,8 +2,7 @@ package import PatchFormat
 package import PatchServer
 package import ServerRecords
 
-/// Changes a channel's online parameters, which devices see within their interval, and writes down who did; see
-/// ``SetParameters``.
+/// Changes a channel's online parameters, which devices see within their interval, and records the operator; see ``SetParameters``.
 package struct ChangeParameters: Sendable {
     private let operations: ReleaseOperations
     private let change: ParametersChange
@@ -12,7 +11,7 @@ package struct ChangeParameters: Sendable {
     private let tag: SHA256Digest?
     private let actor: Actor
 
-    /// - Parameter tag: of the parameters that the operator looked at; any other is refused.
+    /// - Parameter tag: that of the parameters that the operator saw; any other is rejected.
     package init(
         _ change: ParametersChange,
         in channel: ChannelName,

@@ -2,13 +2,12 @@ import NIOConcurrencyHelpers
 package import NIOPosix
 import PatchFormat
 
-/// Threads on which documents are read that somebody brought and that no quorum may have signed.
+/// Threads for reading uploaded documents that may lack a quorum.
 ///
-/// They are few and apart from those on which everything else is done, so that however long such a document takes, devices
-/// and other calls are answered meanwhile. An app has one of them at a time, and a bounded queue: who brings documents
-/// for one app keeps nobody of another from it.
+/// They are few and separate from all other threads, so that devices and other calls are answered even if such a document takes
+/// long. An app uses one of them at a time, and has a bounded queue: documents for one app do not block those for another.
 package final class DocumentThreads: Sendable {
-    /// Lines of its own before the threads of the process, which never end.
+    /// Separate queues for the threads of the process, which never end.
     package static var ofProcess: DocumentThreads { DocumentThreads(pool) }
 
     private static let pool: NIOThreadPool = {
@@ -26,13 +25,13 @@ package final class DocumentThreads: Sendable {
     private let waitingAtMost: Int
     private let lines = NIOLockedValueBox<[AppID: Line]>([:])
 
-    /// - Parameter waitingAtMost: of one app, the one that is read among them; who comes then is told to try again.
+    /// - Parameter waitingAtMost: the limit for one app, including the running call; further calls throw `busy`.
     package init(_ threads: NIOThreadPool, waitingAtMost: Int = 64) {
         self.threads = threads
         self.waitingAtMost = waitingAtMost
     }
 
-    /// - Throws: `busy` when too many of the app wait already, `stopping`, and what `work` throws.
+    /// - Throws: `busy` if too many calls of the app wait already, `stopping`, and the errors of `work`.
     func run<Value: Sendable>(
         for app: AppID,
         _ work: @escaping @Sendable () throws(OperationError) -> Value
@@ -64,9 +63,9 @@ package final class DocumentThreads: Sendable {
 }
 
 extension NIOThreadPool {
-    /// On one of these threads, which may wait for the disk.
+    /// Runs `work` on one of these threads, which may wait for the disk.
     ///
-    /// - Throws: `stopping` when the server stops before the turn of `work` comes, and what it throws.
+    /// - Throws: `stopping` if the server stops before `work` begins, and the errors of `work`.
     func taken<Value: Sendable>(
         by work: @escaping @Sendable () throws(OperationError) -> Value
     ) async throws(OperationError) -> Value {

@@ -7,9 +7,9 @@ import SystemPackage
 package import ReleaseFolder
 package import ServerRecords
 
-/// Takes in a newer root of trust with the releases that it needs, and writes down who did; see ``TakeTrust``.
+/// Accepts a newer root of trust with the releases that it needs, and records the operator; see ``TakeTrust``.
 ///
-/// Each release that was published has its place in the history.
+/// Each published release is added to the history.
 package struct FollowTrust: Sendable {
     private let operations: ReleaseOperations
     private let offered: TrustUpload
@@ -30,7 +30,7 @@ package struct FollowTrust: Sendable {
         (self.accepted, self.actor, self.operations) = (accepted, actor, operations)
     }
 
-    /// - Parameter file: nil for the online key that the server has.
+    /// - Parameter file: nil for the server's present online key.
     package func run(onlineKeyFile file: [UInt8]?) async throws(OperationError) -> TrustOutcome {
         guard let file else {
             let key = try await operations.onThread { () throws(OperationError) in
@@ -38,7 +38,7 @@ package struct FollowTrust: Sendable {
             }
             return try await run(onlineKey: key)
         }
-        // Opening a key is work; nobody has it done who brings no trust that is to be followed.
+        // Opening a key is slow, so the root of trust is checked first.
         let now = operations.records.now()
         try await operations.looking(app) { (repository) throws(ServerError) in
             _ = try OfferedTrust(offered, to: repository, at: now)
@@ -82,7 +82,7 @@ package struct FollowTrust: Sendable {
             let published = done.published.map { JSON.text("\($0)") }
             return intent.event(after: evidence.state.adding([("published", .array(published))]))
         case .alreadyCurrent(_, _, let change):
-            // Perhaps an earlier call was stopped when all but this was done.
+            // An earlier call may have been interrupted just before this step.
             if let event = evidence.event(of: intent, new: []) { return event }
             guard change.files > 0 else { return nil }
             return intent.event("trust.repair", after: .fields([("filesWritten", .integer(change.files))]))

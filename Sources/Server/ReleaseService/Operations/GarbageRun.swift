@@ -6,9 +6,9 @@ import PatchTrust
 package import ServerRecords
 import SystemPackage
 
-/// Finds and removes an app's files that are no longer needed, by uploads and open proposals too.
+/// Finds and removes an app's files that are no longer needed, taking uploads and open proposals into account.
 package struct GarbageRun: Sendable {
-    /// How long a collection lets others have the folder between two of its parts.
+    /// The pause between two batches, in which other processes can use the folder.
     private static let breath = Duration.milliseconds(200)
 
     private let operations: ReleaseOperations
@@ -26,10 +26,10 @@ package struct GarbageRun: Sendable {
         }
     }
 
-    /// Removes them, a part at a time, so that others may publish in between.
+    /// Removes the files in batches, so that other processes can publish in between.
     ///
-    /// The audit entry is written before anything goes: a process that ends in the middle leaves a complete tree, and
-    /// the next collection removes the rest.
+    /// The audit entry is written before any file is removed. A process that ends in the middle leaves a complete tree, and the
+    /// next collection removes the rest.
     package func run(by actor: Actor) async throws(OperationError) -> CollectGarbage.Tally {
         var collection: CollectGarbage
         do throws(ServerError) {
@@ -39,8 +39,7 @@ package struct GarbageRun: Sendable {
         var isMore = true
         while isMore {
             let current = collection
-            // Read without the lock: an upload that comes later, or that takes long, asks again for files that are
-            // gone.
+            // Read without the lock: an upload that begins later, or that takes long, requests deleted files again.
             let uploads = try await uploadPins()
             (collection, isMore) = try await operations.inTurn { () async throws(OperationError) in
                 let wanted = try await pins(with: uploads)
@@ -50,7 +49,7 @@ package struct GarbageRun: Sendable {
                     return (next, isMore)
                 }
             }
-            // Other writers try the lock now and then: an operator's pause must not wait for the end of all this.
+            // Other writers try the lock periodically: an operator's pause must not wait for the whole collection.
             if isMore { try? await Task.sleep(for: Self.breath, clock: .continuous) }
         }
         return collection.removed
@@ -62,7 +61,7 @@ package struct GarbageRun: Sendable {
     ) async throws(OperationError) -> CollectGarbage {
         let uploads = try await uploadPins()
         return try await operations.inTurn { () async throws(OperationError) in
-            // The evidence that an intent looks for in the tree must still be there.
+            // The tree must still contain the evidence that an intent depends on.
             _ = try await SettleIntents(operations).left(of: app)
             let wanted = try await pins(with: uploads)
             let (begun, plan) = try await operations.looking(app) { (repository) throws(ServerError) in
@@ -78,7 +77,7 @@ package struct GarbageRun: Sendable {
         }
     }
 
-    /// Files that uploads count on; nothing is locked for it.
+    /// Files that uploads need; nothing is locked.
     private func uploadPins() async throws(OperationError) -> GarbagePins {
         try await operations.reading(documentsOf: app) { () throws(OperationError) in
             try operations.serving(app) { (repository) throws(ServerError) in
@@ -87,7 +86,7 @@ package struct GarbageRun: Sendable {
         }
     }
 
-    /// The same, and the releases that open proposals want to go back to.
+    /// The pins of uploads, and the releases that open proposals roll back to.
     private func pins(with uploads: GarbagePins) async throws(OperationError) -> GarbagePins {
         let channels = try await operations.looking(app) { (repository) throws(ServerError) in
             try PublishedState(of: repository).targets.delegations.compactMap { ChannelName($0.name) }
@@ -104,10 +103,10 @@ package struct GarbageRun: Sendable {
 }
 
 extension GarbagePins {
-    /// The same, and the files that uploads did not have to send, because the tree has them.
+    /// Adds the files that uploads did not have to send, because the tree has them.
     ///
-    /// An upload that cannot be read counts on nothing, nor does one whose documents would take long to read: it asks
-    /// for files that are gone.
+    /// An unreadable upload pins nothing, and neither does one whose documents would take long to read: it requests deleted files
+    /// again.
     fileprivate func with(uploadsTo repository: AppRepository, _ files: any FileOperations) -> GarbagePins {
         let folder = repository.folder.uploads.at(repository.app.text)
         var pins = self
@@ -120,7 +119,7 @@ extension GarbagePins {
 }
 
 extension GarbagePlan {
-    /// The audit entry's part.
+    /// The collection's part of the audit entry.
     fileprivate func audited(by rule: GarbageRule) -> JSON {
         let stages = Stage.allCases.compactMap { stage -> (String, JSON?)? in
             guard let items = items[stage], !items.isEmpty else { return nil }

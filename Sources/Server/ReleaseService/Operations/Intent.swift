@@ -5,31 +5,33 @@ import PatchTrust
 import ReleaseFolder
 import ServerRecords
 
-/// A change that is about to be made, written down first: whatever kills the process, the next one sees in the tree
-/// whether the change was made, and writes the missing history and audit entries.
+/// A change that is recorded before it is made.
+///
+/// If the process is killed, the next one determines from the tree whether the change was made, and writes the missing history and
+/// audit entries.
 struct Intent: Equatable, Sendable {
     static let collection = "intent"
 
     enum Change: Equatable, Sendable {
-        /// A release is published, or kept as a draft.
+        /// A release is published, or stored as a draft.
         case publish(ChannelName)
         case turnDial(ChannelName)
         case changeParameters(ChannelName)
         case removeDraft(ChannelName, version: Int)
-        /// A newer root of trust is taken in, perhaps with releases.
+        /// A newer root of trust is accepted, perhaps with releases.
         case takeTrust
-        /// An app is started.
+        /// An app is created.
         case create
     }
 
     let app: AppID
     let change: Change
     let actor: Actor
-    /// The history entry of each release, should it be published.
+    /// The history entry of each release, in case it is published.
     private(set) var entries: [HistoryEntry] = []
     /// The state before the change; see ``state(in:)``.
     private(set) var before: JSON = .null
-    /// The digest of `role.json` of a draft of the same version; nil when there is none, or it cannot be read.
+    /// The digest of `role.json` of a draft of the same version; nil if there is none, or it cannot be read.
     private(set) var draft: SHA256Digest?
 
     init(_ change: Change, of app: AppID, by actor: Actor, publishing entries: [HistoryEntry] = []) {
@@ -39,7 +41,7 @@ struct Intent: Equatable, Sendable {
         self.entries = entries
     }
 
-    /// One intent at a time for each thing that can be changed.
+    /// One intent at a time for each changeable item.
     var key: RecordKey {
         switch change {
         case .publish(let channel): RecordKey(Self.collection, "\(app)/\(channel)")
@@ -73,7 +75,7 @@ struct Intent: Equatable, Sendable {
         }
     }
 
-    /// Takes over from an interrupted intent whose outcome is not known yet.
+    /// Takes over from an interrupted intent with an unknown outcome.
     func continuing(_ other: Intent) -> Intent {
         var intent = self
         (intent.before, intent.draft) = (other.before, other.draft)
@@ -124,14 +126,14 @@ extension Intent {
 }
 
 extension Record {
-    /// Reads one part of an intent.
+    /// Parses one part of an intent.
     fileprivate init(_ record: Record, _ value: JSON) {
         self.init(key: record.key, revision: record.revision, value: value)
     }
 }
 
 extension Intent {
-    /// With the present state as the one before.
+    /// The intent with the present state as the state before the change.
     func begun(on repository: AppRepository) throws(ServerError) -> Intent {
         var intent = self
         intent.before = try state(in: repository)
@@ -139,9 +141,9 @@ extension Intent {
         return intent
     }
 
-    /// The tree's present state of the thing to be changed.
+    /// The present state, in the tree, of the item to be changed.
     ///
-    /// A different state later means that the change was made: nobody else changes an app before its intents are settled.
+    /// A different state later means that the change was made: no process changes an app before its intents are settled.
     func state(in repository: AppRepository) throws(ServerError) -> JSON {
         switch change {
         case .publish(let channel):
@@ -151,7 +153,7 @@ extension Intent {
             ])
         case .turnDial(let channel): return try repository.dial(of: channel).json
         case .changeParameters(let channel):
-            // Parameters that cannot be read may be replaced.
+            // Unreadable parameters may be replaced.
             do throws(ServerError) { return try repository.parameters(of: channel).json } catch .tree(_, .malformed) {
                 return .null
             }
@@ -166,7 +168,9 @@ extension Intent {
         }
     }
 
-    /// Whether the tree's state is as before; a dial's number rises with every new signature of its role.
+    /// Whether the tree's state is as before.
+    ///
+    /// A dial's version rises with every new signature of its role, and is ignored.
     func isUndone(by state: JSON) -> Bool {
         guard case .turnDial = change, let old = before["versions"], let new = state["versions"] else {
             return state.fileBytes == before.fileBytes
@@ -176,8 +180,7 @@ extension Intent {
 }
 
 extension HistoryEntry {
-    /// The SHA-256 of `role.json`, signatures included, of the draft with this content; nil when there is none, or it
-    /// is damaged.
+    /// The SHA-256 of `role.json`, signatures included, of the draft with this content; nil if there is none, or it is damaged.
     func draft(in repository: AppRepository) throws(ServerError) -> SHA256Digest? {
         do throws(ServerError) {
             return try repository.draft(of: channel, version: roleVersion, identity: identity).map {
@@ -191,7 +194,7 @@ extension HistoryEntry {
 struct IntentEvidence: Sendable {
     var state: JSON = .null
     var published: [HistoryEntry] = []
-    /// Kept as a draft, of a publish: with signatures that it did not have before.
+    /// Releases stored as a draft, with additional signatures.
     var drafted: [HistoryEntry] = []
 
     init() {}
@@ -210,7 +213,7 @@ struct IntentEvidence: Sendable {
         }
     }
 
-    /// Nil for what was not done.
+    /// The audit event, or nil if the change was not made.
     func event(of intent: Intent, new: [HistoryEntry]) -> AuditEntry.Event? {
         switch intent.change {
         case .publish:

@@ -4,7 +4,7 @@ import PatchTrust
 package import ReleaseFolder
 package import ServerRecords
 
-/// Verifies a release and publishes it, or keeps it as a draft; with its history and audit entry.
+/// Verifies a release and publishes it, or stores it as a draft, with its history and audit entry.
 package struct OfferRelease: Sendable {
     private let operations: ReleaseOperations
     private let release: SignedRelease
@@ -12,7 +12,7 @@ package struct OfferRelease: Sendable {
     private let wish: StartingRollout?
     private let actor: Actor
 
-    /// - Parameter wish: How its new versions begin. Without one, a draft's and then the channel's default counts.
+    /// - Parameter wish: How its new versions begin; else the draft's and then the channel's default applies.
     package init(
         _ release: SignedRelease,
         notes: ReleaseNotes,
@@ -31,7 +31,7 @@ package struct OfferRelease: Sendable {
         // Before the lock: a release without a quorum may take long to read, and one with a quorum to compress.
         let verified = try await verified()
         let beginning = try await Rollouts(operations).beginning(of: verified, by: wish)
-        // Not in the app's turn at reading: another channel's release must not wait for it.
+        // Outside the app's turn at reading: another channel's release must not wait for it.
         let forms: CompressedForms
         do throws(ServerError) {
             forms = try await CompressForms(of: verified, in: operations.repository(app), operations.forms).run()
@@ -95,10 +95,10 @@ package struct OfferRelease: Sendable {
 }
 
 extension PublishOutcome {
-    /// After a fast publish, which made no packs: removes those that no device needs any more.
+    /// After a fast publish, which made no packs: removes those that devices no longer need.
     fileprivate func withoutUnusedForms(of repository: AppRepository, at now: UTCTime) -> PublishOutcome {
         guard case .published(var done) = self, done.awaitsForms else { return self }
-        // It is published: another time removes them if this does not.
+        // The release is published: if this fails, a later call removes them.
         done.removedForms = (try? RemoveUnusedForms(in: repository, packsAlone: true, at: now).run()) ?? .nothing
         return .published(done)
     }

@@ -6,21 +6,21 @@ package import ServerRecords
 package enum OperationError: Error, Equatable, Sendable {
     case server(ServerError)
     case records(RecordError)
-    /// The program ends.
+    /// The program is ending.
     case stopping
-    /// The online key is encrypted, and this process was given no passphrase.
+    /// The online key is encrypted, and this process received no passphrase.
     case keyIsLocked
-    /// The online key cannot be opened, in words.
+    /// The online key cannot be opened; the reason.
     case keyUnusable(String)
-    /// A key that somebody brought is not taken in, in words.
+    /// An uploaded key is rejected; the reason.
     case keyRefused(String)
-    /// Too many wait for their turn.
+    /// Too many calls are waiting.
     case busy
     case proposal(ProposalFault)
     /// The history has no such release.
     case noRelease(ChannelName, version: Int)
-    /// So much is chosen for this user, or for everyone, that no device would read it.
+    /// The choices for this user, or for everyone, exceed the limit of devices.
     case tooManyAnswers(limit: Int)
-    /// So much is chosen in this channel for all users together.
+    /// The choices in this channel for all users together exceed the limit.
     case answersFull(ChannelName, limit: Int)
 }

@@ -11,18 +11,18 @@ import ServerRecords
 package struct Optimizer: Sendable {
     package enum Result: Equatable, Sendable {
         case done(Optimization.Outcome)
-        /// Another process, such as `patchsrv serve`, did the work meanwhile.
+        /// Another process, such as `patchsrv serve`, did the work.
         case doneElsewhere
     }
 
-    /// How often it asks again whether another part of this process publishes, or another process has finished.
+    /// How often to check whether this process publishes, or another process has finished.
     private static let poll = Duration.milliseconds(100)
 
     let operations: ReleaseOperations
 
     package init(_ operations: ReleaseOperations) { self.operations = operations }
 
-    /// Makes all that is missing for an app, whether or not it was recorded.
+    /// Makes all missing files for an app, whether or not they were recorded.
     ///
     /// If another process optimizes the folder, this call waits until that has finished.
     package func optimize(_ app: AppID) async throws(OperationError) -> Result {
@@ -49,7 +49,7 @@ package struct Optimizer: Sendable {
         return outcome
     }
 
-    /// Removes derived files that no device asks for any more.
+    /// Removes derived files that devices no longer request.
     func sweep(_ app: AppID) async throws(OperationError) -> RemovedForms {
         let now = operations.records.now()
         return try await changing(app) { (repository) throws(ServerError) in

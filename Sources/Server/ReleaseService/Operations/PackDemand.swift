@@ -3,28 +3,28 @@ package import PatchFormat
 package import PatchServer
 import ServiceLifecycle
 
-/// Makes packs that devices asked for and did not get, one at a time, while a server runs.
+/// Makes packs that devices requested in vain, one at a time, while a server runs.
 ///
-/// Whoever asks is answered at once; the next one gets the pack. Only packs to what a channel lists now are made, from what the
-/// tree has, and each is tried once unless something was in the way: asking costs the server nothing after that.
+/// A request is answered at once; the next one receives the pack. Only packs to versions that a channel lists now are made, from
+/// contents in the tree. Each is tried once, unless an error occurred, so repeated requests cost nothing.
 package final class PackDemand: Service {
     private struct Wanted: Hashable, Sendable {
         let app: AppID
         let pack: BasePack
     }
 
-    /// Of an app: what it takes to tell a pack that can be made from a made-up name.
+    /// The data on an app that distinguishes possible packs from made-up names.
     private struct Known: Sendable {
-        /// Of the timestamp that it was read under.
+        /// The edition of the timestamp when this was read.
         let edition: String?
-        /// Where each listed manifest is listed.
+        /// The channel of each listed manifest.
         let listed: [SHA256Digest: ChannelName]
         let bases: Set<SHA256Digest>
     }
 
-    /// That wait; others are asked for again.
+    /// How many packs may wait; others are requested again.
     private static let waiting = 64
-    /// That are remembered as tried.
+    /// How many packs are remembered as tried.
     private static let remembered = 10_000
 
     private let operations: ReleaseOperations
@@ -36,8 +36,8 @@ package final class PackDemand: Service {
     private let known = NIOLockedValueBox<[AppID: Known]>([:])
 
     /// - Parameters:
-    ///   - room: bytes that the packs of an app may have together; none is made beyond.
-    ///   - observe: hears what became of each.
+    ///   - room: the limit of an app's packs together, in bytes; none is made above it.
+    ///   - observe: receives the result for each pack.
     package init(
         _ operations: ReleaseOperations,
         room: Int,
@@ -47,7 +47,7 @@ package final class PackDemand: Service {
         (requests, queue) = AsyncStream.makeStream(bufferingPolicy: .bufferingOldest(Self.waiting))
     }
 
-    /// Called where requests are answered: it waits for nothing.
+    /// Called on the thread that answers requests: it never waits.
     package func ask(_ app: AppID, _ pack: BasePack) {
         let wanted = Wanted(app: app, pack: pack)
         guard asked.withLockedValue({ $0.insert(wanted).inserted }) else { return }
@@ -58,7 +58,9 @@ package final class PackDemand: Service {
         asked.withLockedValue { if $0.count > Self.remembered { $0 = [wanted] } }
     }
 
-    /// Goes on until graceful shutdown or cancellation; a pack that is being made then is left to the end of the process.
+    /// Runs until graceful shutdown or cancellation.
+    ///
+    /// A pack being made then is abandoned when the process ends.
     package func run() async throws {
         let work = Task { for await wanted in requests { await make(wanted) } }
         try? await gracefulShutdown()
@@ -77,7 +79,7 @@ package final class PackDemand: Service {
 
     private func made(_ wanted: Wanted) async throws(OperationError) -> TreeChange {
         let (app, pack) = (wanted.app, wanted.pack)
-        // A name that nobody has heard of is no news.
+        // Requests for unknown names are ignored.
         guard let known = try? await known(app), known.bases.contains(pack.base),
             let channel = known.listed[pack.manifest]
         else { return .nothing }

@@ -1,9 +1,9 @@
 import NIOConcurrencyHelpers
 
-/// Counts the releases that a process publishes at the moment.
+/// Counts the releases that a process is publishing.
 final class PublishingCount: Sendable {
     private let count = NIOLockedValueBox(0)
-    /// Nudged after each change of this process.
+    /// Nudged after each change by this process.
     let ended = Nudge()
 
     var isActive: Bool { count.withLockedValue { $0 > 0 } }
@@ -18,7 +18,7 @@ final class PublishingCount: Sendable {
 /// Lets one task wait for another, up to a time.
 final class Nudge: Sendable {
     private struct State {
-        /// A nudge that was given while no task waited.
+        /// A nudge received while no task waited.
         var isPending = false
         var waiting: CheckedContinuation<Void, Never>?
     }

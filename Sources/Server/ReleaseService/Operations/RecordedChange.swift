@@ -3,17 +3,17 @@ import PatchServer
 import PatchStore
 import ServerRecords
 
-/// The records to write of a change.
+/// The records to write after a change.
 struct RecordedOutcome: Sendable {
     var changes: [RecordChange] = []
-    /// Nil when nothing was changed.
+    /// Nil if nothing was changed.
     var event: AuditEntry.Event?
 }
 
-/// The one way to change an app and record the change.
+/// The only way to change an app and record the change.
 ///
-/// Writes the intent, changes the tree, then replaces the intent by the records, in this order and under the folder's lock
-/// from the first look to the last commit; see ``ReleaseOperations/inTurn(_:)``.
+/// Writes the intent, changes the tree, then replaces the intent by the records, in this order and under the folder's lock from the
+/// first read to the last commit; see ``ReleaseOperations/inTurn(_:)``.
 struct RecordedChange<Outcome: Sendable>: Sendable {
     private let operations: ReleaseOperations
     private let intent: Intent
@@ -22,10 +22,9 @@ struct RecordedChange<Outcome: Sendable>: Sendable {
     private let remember: @Sendable (Outcome, Intent) async throws(OperationError) -> RecordedOutcome
 
     /// - Parameters:
-    ///   - check: runs before anything is written; when it throws, nothing is changed.
-    ///   - work: changes the tree, on a thread that may wait for the disk. Any error but `file` means that nothing was
-    ///     changed.
-    ///   - remember: makes the records from the outcome and the state before. When it throws, the intent stays.
+    ///   - check: runs before anything is written; if it throws, nothing is changed.
+    ///   - work: changes the tree, on a thread that may wait for the disk. Any error but `file` means that nothing was changed.
+    ///   - remember: makes the records from the outcome and the state before. If it throws, the intent stays.
     init(
         _ intent: Intent,
         by operations: ReleaseOperations,
@@ -45,7 +44,7 @@ struct RecordedChange<Outcome: Sendable>: Sendable {
             let outcome: Outcome
             do throws(OperationError) { outcome = try await operations.onThread(work) } catch .server(.file(let error))
             {
-                // The change may be done: the tree knows, and is asked when it can be read.
+                // The change may be done: the tree shows that, once it can be read.
                 throw .server(.file(error))
             } catch {
                 try await drop(written, for: left)
@@ -66,9 +65,10 @@ struct RecordedChange<Outcome: Sendable>: Sendable {
 
     private var records: ServerRecords { operations.records }
 
-    /// Settles earlier intents before anything else changes, or their outcome would be misread.
+    /// Settles earlier intents before any other change, or their outcome would be misread.
     ///
-    /// An update of the trust may be what makes the tree readable, and a record that is no readable intent tells nothing.
+    /// Errors are ignored for an update of the trust, which may be needed to make the tree readable, and for a record that cannot
+    /// be parsed.
     private func settleOthers() async throws(OperationError) {
         let left = try await SettleIntents(operations).left(of: intent.app).left
         if intent.change == .takeTrust { return }
@@ -78,8 +78,7 @@ struct RecordedChange<Outcome: Sendable>: Sendable {
         }
     }
 
-    /// - Returns: the intent with the present state; and an earlier one that could not be settled, whose place it
-    ///   takes.
+    /// - Returns: the intent with the present state; and an earlier one that could not be settled, which it replaces.
     private func write(_ intent: Intent) async throws(OperationError) -> (Intent, left: Intent?) {
         if let left = try await operations.reading({ () async throws(RecordError) in
             try await records.store.record(intent.key)
@@ -104,7 +103,7 @@ struct RecordedChange<Outcome: Sendable>: Sendable {
         return (written, nil)
     }
 
-    /// When the tree cannot be read, the state before is left unknown: an update of the trust may be what heals it.
+    /// If the tree cannot be read, the state before stays unknown: an update of the trust may repair the tree.
     private func begun(_ intent: Intent) async throws(OperationError) -> Intent {
         if intent.change == .create { return intent }
         do throws(OperationError) {

@@ -3,9 +3,9 @@ package import PatchFormat
 package import PatchServer
 package import ServerRecords
 
-/// What devices report: places of head-counts, and statistics of JSPatch's packages.
+/// Data from devices: places of headcounts, and statistics of JSPatch's packages.
 extension ReleaseOperations {
-    /// A dial's state with the number of places that are taken.
+    /// A dial's state with the number of taken places.
     package func counting(_ state: DialState) async throws(OperationError) -> DialState {
         guard state.hasHeadcounts else { return state }
         var taken: [Places.Content: Int] = [:]
@@ -24,17 +24,17 @@ extension ReleaseOperations {
         return state.counting { counts[Places.Content(patchID: $0, sha256: $1)] ?? 0 }
     }
 
-    /// Places in versions that their channels do not list any more.
+    /// Removes places in versions that their channels no longer list.
     ///
     /// - Parameter dryRun: counts them, and removes none.
-    /// - Returns: how many places.
+    /// - Returns: the number of places.
     package func removeUnlistedPlaces(
         of app: AppID,
         dryRun: Bool = false,
         by actor: Actor
     ) async throws(OperationError) -> Int {
         if dryRun { return try await removeUnlistedPlaces(of: app, dryRun: true) }
-        // Nobody publishes meanwhile what lists them again.
+        // Under the lock, so that no publish lists them again meanwhile.
         return try await inTurn { () async throws(OperationError) in
             let removed = try await removeUnlistedPlaces(of: app, dryRun: false)
             guard removed > 0 else { return 0 }
@@ -65,7 +65,7 @@ extension ReleaseOperations {
         }
     }
 
-    /// A listing with what devices reported of JSPatch's packages.
+    /// A listing with the devices' reports on JSPatch's packages.
     package func counting(_ listing: AppListing) async throws(OperationError) -> AppListing {
         guard listing.takesReports else { return listing }
         var counts: [ChannelName: [PlatformCounts]] = [:]
@@ -77,9 +77,9 @@ extension ReleaseOperations {
         return listing.counting(counts)
     }
 
-    /// What was reported of versions that their channels do not list any more.
+    /// Removes reports on versions that their channels no longer list.
     ///
-    /// - Returns: of how many versions.
+    /// - Returns: the number of versions.
     package func removeUnlistedStatistics(of app: AppID, dryRun: Bool = false) async throws(OperationError) -> Int {
         let store = records.store
         let found = try await reading { () async throws(RecordError) in
@@ -94,7 +94,7 @@ extension ReleaseOperations {
                 guard !statistics.isIn(listed[statistics.channel] ?? []) else { continue }
                 removed.insert(statistics.prefix)
                 guard !dryRun else { continue }
-                // One that grows meanwhile stays for the next time.
+                // A record that changes meanwhile is left for the next run.
                 do throws(RecordError) { try await store.commit([.remove(record)]) } catch .conflict { continue }
             }
             return removed.count

@@ -3,16 +3,16 @@ package import PatchServer
 package import ServerRecords
 package import SystemPackage
 
-/// Operations that are one call on the tree.
+/// Operations that are a single call on the tree.
 extension ReleaseOperations {
-    /// Those of a channel, by version, also what cannot be read.
+    /// The drafts of a channel, by version, including unreadable ones.
     package func drafts(of channel: ChannelName, in app: AppID) async throws(OperationError) -> [AppListing.DraftRow] {
         try await looking(app) { (repository) throws(ServerError) in
             try AppListing(of: repository).drafts.filter { $0.channel == channel }
         }
     }
 
-    /// - Returns: nil where there is none.
+    /// - Returns: nil if there is none.
     package func draft(
         of channel: ChannelName,
         version: Int,
@@ -24,9 +24,9 @@ extension ReleaseOperations {
         }
     }
 
-    /// Makes packs that lead to what a channel lists now, and puts them into its tree; what stands there stays.
+    /// Makes packs to versions that a channel lists now, and adds them to its tree; existing packs stay.
     ///
-    /// They are transport: nothing that is published changes, and no record speaks of them.
+    /// Packs are used only for transport: the published state is unchanged, and nothing is recorded.
     /// - Returns: the files written.
     package func makePacks(
         of channel: ChannelName,
@@ -46,9 +46,9 @@ extension ReleaseOperations {
         }
     }
 
-    /// Puts right what can be proved; see ``RepairTree``.
+    /// Repairs the faults that can be proved; see ``RepairTree``.
     ///
-    /// Written down afterwards: a process that ends in between has put back only bytes that were vouched for before.
+    /// Recorded afterwards: a process that ends in between has restored only bytes that were verified before.
     package func repair(
         _ app: AppID,
         from sources: [FilePath],
@@ -76,7 +76,7 @@ extension ReleaseOperations {
         }
     }
 
-    /// Every release in the history of an app whose record of labels is gone; none where nobody needs them.
+    /// Every release in the history of an app that lost its record of labels; empty if it did not.
     private func remembered(of app: AppID) async throws(OperationError) -> [KnownRelease] {
         let repository = AppRepository(suspecting: app, in: folder, files: files)
         do throws(ServerError) { guard try repository.hasLostLabels() else { return [] } } catch {
@@ -95,10 +95,9 @@ extension ReleaseOperations {
         }
     }
 
-    /// Signs the roles of a tree that is to be exported, and writes down who did and how long they hold; see
-    /// ``SignExport``.
+    /// Signs the roles of a tree for export, and records the operator and their expiry; see ``SignExport``.
     ///
-    /// Nobody has them before that is written.
+    /// The roles are returned only after that is recorded.
     package func ownRoles(
         of app: AppID,
         holding validity: Duration,
@@ -119,7 +118,7 @@ extension ReleaseOperations {
 
     /// A document of the published tree, or a small object.
     ///
-    /// - Returns: nil where it is not there, or too large to be answered from memory.
+    /// - Returns: nil if it does not exist, or is too large to be answered from memory.
     package func published(_ file: TreePath.File, of app: AppID) async throws(OperationError) -> [UInt8]? {
         let limit: Int
         switch file {

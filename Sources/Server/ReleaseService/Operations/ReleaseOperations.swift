@@ -8,12 +8,12 @@ import ReleaseFolder
 package import ServerRecords
 package import SystemPackage
 
-/// Carries out the changes that operators ask for, and keeps history and audit log in step with the published tree.
+/// Carries out operators' changes, and keeps the history and audit log consistent with the published tree.
 ///
-/// The tree and the records are two places, and a process can die between them. An intent is written before the tree is
-/// touched, and replaced by history and audit entry in one commit afterwards; ``SettleIntents``, and the next change of the
-/// same app, settle remaining intents by looking at the tree. All of that is done under the folder's lock. Refreshing
-/// the online roles is not recorded here: it changes no content.
+/// The tree and the records are stored separately, and a process can be killed between writing them. An intent is written before
+/// the tree is changed, and is replaced by history and audit entry in one commit afterwards. ``SettleIntents``, and the next change
+/// of the same app, settle remaining intents by reading the tree. All of that is done under the folder's lock. Refreshing the
+/// online roles is not recorded here, as it changes no content.
 package struct ReleaseOperations: Sendable {
     package let folder: ServerFolder
     package let records: ServerRecords
@@ -21,22 +21,21 @@ package struct ReleaseOperations: Sendable {
     let allowsTestingKeys: Bool
     let openKey: @Sendable (_ file: [UInt8], _ path: FilePath) throws -> OnlineKey?
     let threads: NIOThreadPool
-    /// For documents that may not be signed by a quorum, and for uploaded keys.
+    /// Threads for documents that may not be signed by a quorum, and for uploaded keys.
     let documents: DocumentThreads
-    /// How long to wait for another process that changes the folder.
+    /// How long to wait for another process that is changing the folder.
     let patience: Duration
     let turn = SerialQueue()
-    /// Gets the progress of work on many files.
+    /// Reports the progress of work on many files.
     package var progress: TreeProgress = { _, _ in { _ in } }
-    /// From how many earlier versions of a bundle a publish makes packs.
+    /// The number of earlier versions of a bundle from which a publish makes packs.
     package var packBases = 3
 
-    /// Which derived files a publish makes before devices see the release.
+    /// The derived files that a publish makes before devices see the release.
     package var forms = FormEffort.best
     let publishing = PublishingCount()
 
-    /// - Parameter openKey: opens an online key from its bytes and path; nil when it is encrypted and no passphrase was
-    ///   given.
+    /// - Parameter openKey: opens an online key from its bytes and path; nil if it is encrypted and no passphrase was given.
     package init(
         _ folder: ServerFolder,
         records: ServerRecords,
@@ -70,10 +69,9 @@ package struct ReleaseOperations: Sendable {
 
     // MARK: Turns and threads
 
-    /// Has the records and the server's folder to itself, and goes on when the caller is cancelled.
+    /// Runs `work` with exclusive use of the records and the server's folder, even if the caller is cancelled.
     ///
-    /// Whatever changes something and is written down goes through here, so that no other process takes an intent for one
-    /// that was left.
+    /// Every recorded change uses this function, so that no other process mistakes an intent in progress for an abandoned one.
     func inTurn<Value: Sendable>(
         _ work: @escaping @Sendable () async throws(OperationError) -> Value
     ) async throws(OperationError) -> Value {
@@ -90,7 +88,7 @@ package struct ReleaseOperations: Sendable {
         }
     }
 
-    /// Changes an app's tree; called in turn, on a thread.
+    /// Changes an app's tree with the online key; called in turn, on a thread.
     func signing<Value>(
         _ app: AppID,
         _ work: (AppRepository, OnlineKey) throws(ServerError) -> Value
@@ -100,7 +98,7 @@ package struct ReleaseOperations: Sendable {
         do throws(ServerError) { return try work(repository, key) } catch { throw .server(error) }
     }
 
-    /// The same, for what is not signed here.
+    /// Reads or changes an app's tree without the online key.
     func serving<Value>(
         _ app: AppID,
         _ work: (AppRepository) throws(ServerError) -> Value
@@ -114,8 +112,9 @@ package struct ReleaseOperations: Sendable {
         try await threads.taken(by: work)
     }
 
-    /// The same for documents that somebody brought and that no quorum may have signed: they have threads of their own, and
-    /// an app's own turn there.
+    /// Reads uploaded documents that may lack a quorum.
+    ///
+    /// They have separate threads, with a separate queue for each app.
     func reading<Value: Sendable>(
         documentsOf app: AppID,
         _ work: @escaping @Sendable () throws(OperationError) -> Value
@@ -147,7 +146,7 @@ package struct ReleaseOperations: Sendable {
         return try key(file, from: repository.onlineKeyFile)
     }
 
-    /// - Parameter path: where it came from, for messages.
+    /// - Parameter path: the source of the key, for messages.
     func key(_ file: [UInt8], from path: FilePath) throws(OperationError) -> OnlineKey {
         do {
             guard let key = try openKey(file, path) else { throw OperationError.keyIsLocked }
@@ -159,7 +158,9 @@ package struct ReleaseOperations: Sendable {
         } catch { throw .keyUnusable("\(error)") }
     }
 
-    /// A private key is kept as it came, so it must have come encrypted.
+    /// The message for an uploaded private key that is not encrypted.
+    ///
+    /// The server stores the file unchanged.
     package static var clearKey: String {
         "the online key is not encrypted: whoever reads the server's disk would have it"
     }

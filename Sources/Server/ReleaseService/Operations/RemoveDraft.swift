@@ -2,7 +2,7 @@ package import PatchFormat
 import PatchServer
 package import ServerRecords
 
-/// Gives a draft up, also one that cannot be read; it was never served.
+/// Discards a draft, even an unreadable one; it was never served.
 package struct RemoveDraft: Sendable {
     private let operations: ReleaseOperations
     private let channel: ChannelName

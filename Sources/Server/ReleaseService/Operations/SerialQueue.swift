@@ -6,7 +6,7 @@ actor SerialQueue {
     private var isTaken = false
     private var waiting: [CheckedContinuation<Void, Never>] = []
 
-    /// - Parameter busy: the error when the queue is full; nil to wait however long it is.
+    /// - Parameter busy: the error if the queue is full; nil to wait behind any number of callers.
     nonisolated func taken<Value: Sendable, Failure: Error>(
         orElse busy: Failure? = nil,
         _ work: () async throws(Failure) -> Value
@@ -40,14 +40,14 @@ actor SerialQueue {
     }
 }
 
-/// Runs work to its end, also when the caller's task is cancelled.
+/// Runs work to its end, even if the caller's task is cancelled.
 ///
-/// A request that is cancelled, because its client closed the connection, must not stop between the published tree and
-/// what is remembered of the change: whatever it waits for may look at cancellation.
+/// A request cancelled because its client closed the connection must not stop between changing the published tree and recording the
+/// change: functions on the way may check for cancellation.
 func withTaskCancellationShield<Value: Sendable, Failure: Error>(
     _ work: @escaping @Sendable () async throws(Failure) -> Value
 ) async throws(Failure) -> Value {
-    // Unstructured on purpose: the one task that is not cancelled with its caller, and its caller waits for it.
+    // Unstructured on purpose: this task alone is not cancelled with its caller, and the caller waits for it.
     let task = Task { () -> Result<Value, Failure> in
         do throws(Failure) { return .success(try await work()) } catch { return .failure(error) }
     }

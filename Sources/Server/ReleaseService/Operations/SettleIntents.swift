@@ -3,7 +3,7 @@ import PatchServer
 import PatchStore
 package import ServerRecords
 
-/// Finishes or drops the changes that a process was about to make when it ended.
+/// Finishes or drops the changes of processes that ended before they were complete.
 package struct SettleIntents: Sendable {
     let operations: ReleaseOperations
 
@@ -11,18 +11,19 @@ package struct SettleIntents: Sendable {
         self.operations = operations
     }
 
-    /// The intents that an ended process left, settled or not.
+    /// The abandoned intents, settled or not.
     package struct Recovery: Sendable {
-        /// Releases that were published and had no history yet.
+        /// Releases that were published without a history entry.
         package var published: [HistoryEntry] = []
-        /// Intents that cannot be settled now, and are tried again with the next change of their app and the next
-        /// start.
+        /// Intents that cannot be settled now.
+        ///
+        /// The next change of their app and the next start try again.
         package var left: [(key: RecordKey, error: OperationError)] = []
     }
 
     /// Settles the intents of all apps.
     ///
-    /// Waits for another process that changes the folder, because that one's intents are its own.
+    /// Waits for another process that is changing the folder, because it settles its own intents.
     package func run() async throws(OperationError) -> Recovery {
         let isAny = try await operations.reading { () async throws(RecordError) in
             try await !operations.records.store.records(RecordRange(Intent.collection, limit: 1)).isEmpty
@@ -35,7 +36,7 @@ package struct SettleIntents: Sendable {
         try await left(prefix: Intent.prefix(app))
     }
 
-    /// Settles each; one that cannot be settled does not block the others.
+    /// Settles each intent; one that cannot be settled does not block the others.
     ///
     /// The caller has the turn.
     private func left(prefix: String) async throws(OperationError) -> Recovery {
@@ -51,7 +52,7 @@ package struct SettleIntents: Sendable {
         return recovery
     }
 
-    /// - Returns: releases that were published and had no history yet.
+    /// - Returns: releases that were published without a history entry.
     func settle(_ record: Record) async throws(OperationError) -> [HistoryEntry] {
         let intent = try await operations.reading { () throws(RecordError) in try Intent(record) }
         let evidence = try await evidence(of: intent)

@@ -3,7 +3,7 @@ package import PatchServer
 package import PatchTrust
 package import ServerRecords
 
-/// Starts an app, and writes down who did; see ``CreateApp``.
+/// Creates an app, and records the operator; see ``CreateApp``.
 package struct StartApp: Sendable {
     private let operations: ReleaseOperations
     private let trust: RootOfTrust
@@ -31,7 +31,7 @@ package struct StartApp: Sendable {
         }.run()
     }
 
-    /// The same with a key that came from elsewhere: the passphrase that this server has must open it.
+    /// Creates it with an uploaded key, which this server's passphrase must open.
     package func run(onlineKeyFile file: [UInt8]) async throws(OperationError) {
         try await run(onlineKey: try await operations.brought(file, for: trust.app))
     }

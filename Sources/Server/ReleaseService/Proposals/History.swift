@@ -2,7 +2,7 @@ package import PatchFormat
 import PatchServer
 package import ServerRecords
 
-/// The releases that were published, with the notes that people made.
+/// The published releases, with their notes.
 package struct History: Sendable {
     let operations: ReleaseOperations
 
@@ -14,7 +14,7 @@ package struct History: Sendable {
     ///
     /// - Parameters:
     ///   - version: only those below it.
-    ///   - bytes: of records that are read, unless one alone has more.
+    ///   - bytes: the limit of the records to read, unless the first alone exceeds it.
     /// - Returns: the releases, and the version below which the next page begins; nil on the last one.
     package func page(
         of channel: ChannelName,
@@ -40,7 +40,7 @@ package struct History: Sendable {
         }
     }
 
-    /// Changes what people say of a release that was published.
+    /// Changes the label or notes of a published release.
     package func edit(
         _ edit: NotesEdit,
         of version: Int,
@@ -93,7 +93,7 @@ package struct History: Sendable {
         return ReleaseDetail(entry: entry, before: before, sizes: sizes)
     }
 
-    /// The difference of a release to the one that was current before; nil where the history does not know that one.
+    /// The difference of a release to the previous one; nil if the previous release is not in the history.
     func difference(of entry: HistoryEntry) async -> HistoryDifference? {
         let version = entry.roleVersion
         guard let page = try? await self.page(of: entry.channel, in: entry.app, below: version, limit: 1) else {
@@ -102,7 +102,7 @@ package struct History: Sendable {
         return HistoryDifference(from: page.entries.first, to: entry)
     }
 
-    /// The records of releases that were published, and of the proposals that they carried out.
+    /// The records of published releases, and of the proposals that they carried out.
     func changes(publishing entries: [HistoryEntry]) async throws(RecordError) -> [RecordChange] {
         var changes: [RecordChange] = []
         for entry in entries where try await operations.records.store.record(entry.key) == nil {
@@ -115,7 +115,7 @@ package struct History: Sendable {
 }
 
 extension HistoryEntry {
-    /// What may be edited of it, for the audit log.
+    /// The editable notes, for the audit log.
     fileprivate var said: JSON {
         .fields([
             ("roleVersion", .integer(roleVersion)), ("identity", .text(identity.hex)),

@@ -19,7 +19,7 @@ package struct HistoryEntry: Equatable, Sendable {
     package let app: AppID
     package let channel: ChannelName
     package let roleVersion: Int
-    /// Of the role's signed part.
+    /// The digest of the role's signed part.
     package let identity: SHA256Digest
     package let published: UTCTime
     package let actor: Actor
@@ -29,7 +29,7 @@ package struct HistoryEntry: Equatable, Sendable {
     package let proposal: ProposalID?
     /// The versions whose rollout it set.
     package var started: [StartedVersion] = []
-    /// The versions that it withdrew, also ones that only an earlier release listed.
+    /// The versions that it withdrew, including ones that only an earlier release listed.
     package var withdrawn: [Label] = []
 
     package var key: RecordKey {
@@ -85,7 +85,7 @@ extension HistoryEntry.Patch {
 }
 
 extension HistoryEntry {
-    /// The entry of a release, should it be published.
+    /// The entry of a release, in case it is published.
     init(
         _ release: SignedRelease,
         notes: ReleaseNotes,
@@ -106,7 +106,7 @@ extension HistoryEntry {
             patches: (list?.entries ?? []).map(Patch.init),
             proposal: release.header.proposal,
             started: started,
-            // Later lists name them as well.
+            // Later lists repeat these, so the serial is compared.
             withdrawn: (list?.withdrawn ?? []).filter { $0.serial == list?.serial }.map(\.label)
         )
     }
@@ -162,7 +162,7 @@ extension HistoryEntry {
 }
 
 extension HistoryEntry {
-    /// The audit entry's part; the rest is in the history.
+    /// The part for the audit entry; the rest is in the history.
     func audited(recovered: Bool) -> JSON {
         .fields([
             ("roleVersion", .integer(roleVersion)), ("identity", .text(identity.hex)),

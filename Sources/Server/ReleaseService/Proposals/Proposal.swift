@@ -3,22 +3,22 @@ import PatchCrypto
 import PatchTrust
 package import ServerRecords
 
-/// A proposed change of a channel, which a key holder has yet to sign.
+/// A proposed change of a channel that a key holder has not signed yet.
 ///
-/// It is an instruction and holds no bytes: `patchsign pull --proposal` makes the release from the published state.
+/// It is an instruction without content: `patchsign pull --proposal` makes the release from the published state.
 package struct Proposal: Equatable, Sendable {
     package static let collection = "proposal"
     package static let noteLimit = 200
-    /// Bytes of a proposing request: rules with some 900 users.
+    /// The limit of a proposing request in bytes: enough for rules with some 900 users.
     package static let bodyLimit = 65_536
-    /// Lines kept of the difference that it would make.
+    /// The limit of lines of the stored difference.
     static let differenceLimit = 200
 
     package enum State: Equatable, Sendable {
         case open
         /// Published as this version.
         case done(roleVersion: Int, at: UTCTime)
-        /// This version, which another change made, lists the proposed one's subject no more.
+        /// Another change published this version, which no longer lists the proposal's subject.
         case overtaken(roleVersion: Int, at: UTCTime)
     }
 
@@ -29,11 +29,11 @@ package struct Proposal: Equatable, Sendable {
     package let note: String?
     package let created: UTCTime
     package let actor: Actor
-    /// Of the channel when it was proposed; 0 before its first release.
+    /// The channel's version when it was proposed; 0 before its first release.
     package let roleVersion: Int
-    /// The changes that it would have made then, one line each.
+    /// The changes that it would have made at that time, one line each.
     package let difference: [String]
-    /// For a withdrawal: the release that listed its subject last, if the current one did not list it any more.
+    /// For a withdrawal: the release that listed its subject last, if the current one no longer listed it.
     package let listedIn: Int?
     package private(set) var state: State
 
@@ -69,9 +69,9 @@ package struct Proposal: Equatable, Sendable {
         return proposal
     }
 
-    /// Nil unless it waits and can never be carried out over a release that lists these versions.
+    /// The overtaken proposal, or nil unless it is open and cannot be carried out after a release that lists these versions.
     func overtaken(by roleVersion: Int, listing labels: Set<Label>, at now: UTCTime) -> Proposal? {
-        // A subject that was not listed when it was proposed does not become unlisted by a release.
+        // A release cannot remove a subject that was not listed when it was proposed.
         guard state == .open, listedIn == nil else { return nil }
         let subject: (PatchID, VersionLabel?)
         switch change {
@@ -96,7 +96,7 @@ package struct Proposal: Equatable, Sendable {
         RecordKey(collection, prefix(channel, app) + id.text)
     }
 
-    /// - Throws: for a note that is not one line.
+    /// - Throws: an error for a note of more than one line.
     package static func note(_ fields: Fields) throws(FormatError) -> String? {
         try ReleaseNotes.line(fields, "note", limit: noteLimit)
     }
@@ -138,7 +138,7 @@ extension Proposal {
                 [
                     ("state", .text("done")), ("publishedAs", .integer(version)), ("done", .text(time.description)),
                 ]
-            // With the members of `done`, as which older programs read it.
+            // With the members of `done`, since older programs parse it as that.
             case .overtaken(let version, let time):
                 [
                     ("state", .text("overtaken")), ("publishedAs", .integer(version)),
@@ -156,7 +156,7 @@ extension Proposal {
         )
     }
 
-    /// The audit entry's part: the change itself may be long, and is named by its digest.
+    /// The part for the audit entry: the change itself may be long, and is identified by its digest.
     var audited: JSON {
         let words = change.words(channel: channel).unicodeScalars
         return .fields([

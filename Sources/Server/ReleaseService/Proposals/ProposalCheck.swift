@@ -1,9 +1,9 @@
 package import PatchFormat
 import PatchServer
 
-/// Whether a proposed change makes sense for what is published now, and what it would change.
+/// Whether a proposed change is valid for the published state, and its effect.
 ///
-/// Pure. What is signed in the end says `patchsign`, which looks at the bytes themselves.
+/// Pure. `patchsign` reports the actual change that is signed, as it reads the bytes themselves.
 struct ProposalCheck: Equatable, Sendable {
     /// An earlier release that listed the subject of a withdrawal.
     struct EarlierListing: Equatable, Sendable {
@@ -12,14 +12,14 @@ struct ProposalCheck: Equatable, Sendable {
         let isKept: Bool
     }
 
-    /// One line a change.
+    /// One line per change.
     let difference: [String]
     /// The release that a key holder takes the withdrawn version's digest from, if the current one does not list it.
     private(set) var listedIn: Int?
 
     /// - Parameters:
-    ///   - hasRelease: whether the tree still has the release that is rolled back to.
-    ///   - older: the newest that it has below the current one.
+    ///   - hasRelease: whether the tree still has the release to roll back to.
+    ///   - older: the newest releases in the tree below the current one.
     ///   - earlier: the release that listed the subject of a withdrawal last, if the current one does not list it.
     init(
         _ change: ProposedChange,
@@ -89,7 +89,7 @@ struct ProposalCheck: Equatable, Sendable {
             let own = current?.patches.filter { $0.patchID == patch.patchID } ?? []
             let same = own.first { $0.version == patch.version }
             if let same, same.sha256 != patch.sha256 { throw .otherContent(label) }
-            // Older versions come along only without a share.
+            // Older versions are included only without a share.
             guard isFirst || rollouts[patch.patchID] == nil else { continue }
             if let same {
                 let rollout = isFirst ? rollouts[patch.patchID] ?? patch.rollout : patch.rollout
@@ -111,26 +111,26 @@ struct ProposalCheck: Equatable, Sendable {
                 lines.append("+ \(label) is new\(share)")
             }
         }
-        // Rules that this does not show may differ: whoever signs sees every one.
+        // Hidden rules may differ: the signer sees all of them.
         return lines.isEmpty ? ["= no other content; rules may differ"] : lines
     }
 }
 
-/// Why a proposed change makes no sense now.
+/// Why a proposed change is not valid now.
 package enum ProposalFault: Error, Equatable, Sendable {
-    /// Nobody may sign for the channel.
+    /// No key may sign for the channel.
     case notDelegated(ChannelName)
     case nothingPublished(ChannelName)
     case sameChannel
     case notListed(PatchID, VersionLabel?)
     /// An earlier release listed it, and its role was removed from the tree.
     case listingGone(PatchID, VersionLabel?, release: Int)
-    /// A release that is the current one, a later one, or not there; the newest `older` ones are.
+    /// The release is the current one, a later one, or does not exist; `older` contains the newest valid ones.
     case noOlder(version: Int, current: Int, older: [Int])
     /// One label would have two contents.
     case otherContent(Label)
     case unknown
-    /// It was published; a published release stays in the history.
+    /// It was published, and a published release stays in the history.
     case done
     case tooMany(limit: Int)
 }

@@ -4,7 +4,7 @@ import PatchCrypto
 import PatchTrust
 package import ServerRecords
 
-/// Changes that people want, which a release carries out.
+/// Proposed changes, which a release carries out.
 package struct Proposals: Sendable {
     let operations: ReleaseOperations
 
@@ -12,16 +12,16 @@ package struct Proposals: Sendable {
         self.operations = operations
     }
 
-    /// Of one channel that wait at a time.
+    /// The limit of open proposals of one channel.
     package static let limit = 100
-    /// Of one channel that are read together, those that are done too.
+    /// The limit of proposals of one channel that are read together, including closed ones.
     private static let proposalsLimit = 100_000
-    /// How many releases whoever names none of them is shown.
+    /// How many releases are listed if the operator names none.
     private static let olderShown = 10
     /// How many of the newest releases are searched for the one that listed a version.
     private static let releasesSearched = 1_000
 
-    /// Keeps a change that makes sense now until somebody has signed it.
+    /// Stores a currently valid change until it is signed.
     package func propose(
         _ change: ProposedChange,
         note: String?,
@@ -119,7 +119,7 @@ package struct Proposals: Sendable {
         } catch { return (.failure(error), 0) }
     }
 
-    /// Those of a channel by their ids, the oldest first, those that are done too.
+    /// The proposals of a channel by id, the oldest first, including closed ones.
     ///
     /// - Parameter id: only those after this one.
     /// - Returns: at most ``ServerRecords/pageBytes`` of them, and the id after which the next page begins.
@@ -145,12 +145,12 @@ package struct Proposals: Sendable {
         }
     }
 
-    /// Those that nobody has carried out or removed.
+    /// The proposals that were neither carried out nor removed.
     func open(of channel: ChannelName, in app: AppID) async throws(OperationError) -> [Proposal] {
         try await all(of: channel, in: app).filter { $0.state == .open }
     }
 
-    /// The oldest first, those that are done too.
+    /// All proposals of a channel, the oldest first, including closed ones.
     package func all(of channel: ChannelName, in app: AppID) async throws(OperationError) -> [Proposal] {
         var page = try await self.page(of: channel, in: app, after: nil, limit: Self.limit)
         var all = page.proposals
@@ -167,7 +167,7 @@ package struct Proposals: Sendable {
         try await found(id, of: channel, in: app).proposal
     }
 
-    /// Forgets a proposal that was not published.
+    /// Removes a proposal that was not published.
     package func remove(
         _ id: ProposalID,
         of channel: ChannelName,
@@ -192,7 +192,7 @@ package struct Proposals: Sendable {
         }
     }
 
-    /// That a published release has carried a proposal out, and overtaken others: to be committed with its history.
+    /// The changes of proposals that a published release has carried out or overtaken, to be committed with its history.
     func ending(_ entry: HistoryEntry) async throws(RecordError) -> [RecordChange] {
         let labels = Set(entry.patches.map(\.label))
         let range = RecordRange(
@@ -202,7 +202,7 @@ package struct Proposals: Sendable {
         )
         var changes: [RecordChange] = []
         for record in try await operations.records.store.records(range) {
-            // A damaged one keeps no release from being written down.
+            // A damaged proposal must not prevent recording a release.
             guard let proposal = try? Proposal(record), proposal.state == .open else { continue }
             let ended =
                 proposal.id == entry.proposal
@@ -228,7 +228,7 @@ package struct Proposals: Sendable {
         return found
     }
 
-    /// Begins with the time in seconds, so that ids are in the order in which they were made.
+    /// An id that begins with the time in seconds, so that ids sort by creation time.
     private static func newID(at now: UTCTime) -> ProposalID {
         let seconds = UInt32(truncatingIfNeeded: now.seconds)
         let time = (0..<4).map { UInt8(truncatingIfNeeded: seconds >> (24 - 8 * $0)) }

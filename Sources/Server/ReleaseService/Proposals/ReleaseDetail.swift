@@ -1,12 +1,12 @@
 package import PatchFormat
 package import PatchServer
 
-/// One release as people read it back: its history entry, its sizes, and its difference to the release before.
+/// One release for display: its history entry, its sizes, and its difference to the previous release.
 package struct ReleaseDetail: Equatable, Sendable {
     package let entry: HistoryEntry
-    /// Nil for the first release that the history knows.
+    /// Nil for the first release in the history.
     package let before: HistoryEntry?
-    /// Of versions whose files the tree still has.
+    /// The sizes of versions whose files are still in the tree.
     package let sizes: [Label: VersionSize]
 
     package init(entry: HistoryEntry, before: HistoryEntry?, sizes: [Label: VersionSize]) {
@@ -29,7 +29,7 @@ package struct ReleaseDetail: Equatable, Sendable {
     }
 }
 
-/// How the list of a release differs from that of the release before it.
+/// The difference between the lists of a release and of the previous one.
 package struct HistoryDifference: Equatable, Sendable {
     package struct ShareChange: Equatable, Sendable {
         package let label: Label
@@ -38,12 +38,12 @@ package struct HistoryDifference: Equatable, Sendable {
         package let to: Int
     }
 
-    /// Versions that were not listed before, in the order of the list.
+    /// Newly listed versions, in the order of the list.
     package let added: [Label]
-    /// Versions that are listed no more.
+    /// Versions no longer listed.
     package let removed: [Label]
     package let shares: [ShareChange]
-    /// Versions that the release withdrew for good.
+    /// Versions that the release permanently withdrew.
     package let withdrawn: [Label]
 
     /// - Parameter before: nil for the first release of a channel.
@@ -75,10 +75,10 @@ package struct HistoryDifference: Equatable, Sendable {
         ])
     }
 
-    /// The versions that an audit entry names, each as `web 2.1.0`; the history has the rest.
+    /// The limit of versions in an audit entry, each as `web 2.1.0`; the history has the rest.
     private static let auditedLimit = 20
 
-    /// Members of an audit entry.
+    /// The members for an audit entry.
     var audited: [(String, JSON?)] {
         func names(_ labels: [Label]) -> JSON? {
             labels.isEmpty ? nil : .array(labels.prefix(Self.auditedLimit).map { .text($0.description) })

@@ -1,17 +1,19 @@
 package import PatchFormat
 
-/// What people say of a release: nothing here is signed, and nothing here reaches a device.
+/// Descriptive data on a release.
+///
+/// It is not signed, and devices do not receive it.
 package struct ReleaseNotes: Equatable, Sendable {
     package static let labelLimit = 64
     package static let personLimit = 200
     package static let notesLimit = 16_384
 
-    /// One line, by which people call it: `spring sale`.
+    /// A name in one line, such as `spring sale`.
     package var label: String?
-    /// Any number of lines.
+    /// Notes of any number of lines.
     package var notes: String?
     package var author: String?
-    /// Of the source that it was made from: 7 to 64 hex digits.
+    /// The commit of its source: 7 to 64 hex digits.
     package var commit: String?
 
     package init() {}
@@ -35,7 +37,7 @@ package struct ReleaseNotes: Equatable, Sendable {
         }
     }
 
-    /// One line of text; nil where it does not stand.
+    /// Parses one line of text; nil if the field is missing.
     static func line(_ fields: Fields, _ key: String, limit: Int) throws(FormatError) -> String? {
         guard let text = try fields.optionalString(key) else { return nil }
         guard text.isOneLine(upTo: limit) else { throw fields.broken(key, String.oneLineRule(upTo: limit)) }
@@ -54,7 +56,7 @@ extension Unicode.Scalar.Properties {
     fileprivate var isControl: Bool { generalCategory == .control }
 }
 
-/// Another label or other notes for a release that was published; author and commit stay what they were.
+/// A new label or new notes for a published release; author and commit are unchanged.
 ///
 /// ```
 /// { "label": "spring sale", "notes": null }
@@ -62,11 +64,11 @@ extension Unicode.Scalar.Properties {
 package struct NotesEdit: Equatable, Sendable {
     private static let editable: Set = ["label", "notes"]
 
-    /// Those members that change.
+    /// The names of the changed members.
     private let names: Set<String>
     private let said: ReleaseNotes
 
-    /// - Parameter fields: `null` takes one away, and what does not stand there stays.
+    /// - Parameter fields: `null` removes a member; missing ones are unchanged.
     package init(_ fields: Fields) throws(FormatError) {
         let members = fields.object.members
         names = Set(members.map(\.key.text))

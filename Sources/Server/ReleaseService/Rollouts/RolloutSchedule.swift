@@ -2,19 +2,19 @@ package import PatchFormat
 import PatchServer
 package import ServerRecords
 
-/// A version whose share the server raises step by step, and how far it is.
+/// A version whose share the server raises step by step, and its progress.
 package struct RolloutSchedule: Equatable, Sendable {
     static let collection = "rollout"
 
     /// Why a schedule ended before its last step.
     package enum Cause: String, CaseIterable, Sendable {
-        /// Its share was set by hand.
+        /// Its share was set manually.
         case turned
-        /// It was paused by hand.
+        /// It was paused manually.
         case paused
-        /// The channel lists it no more.
+        /// The channel no longer lists it.
         case withdrawn
-        /// The release keys signed less than the next step.
+        /// The signed ceiling is below the next step.
         case ceiling
         /// It failed on devices; the reason describes the failure.
         case health
@@ -31,12 +31,12 @@ package struct RolloutSchedule: Equatable, Sendable {
     package let label: Label
     package let sha256: SHA256Digest
     package let ramp: RolloutRamp
-    /// When each step was taken; the last one holds.
+    /// When each step was taken; the last one is in effect.
     package private(set) var taken: [UTCTime]
     package let actor: Actor
     package private(set) var state: State
 
-    /// Nil for a single step: nothing is left to do later.
+    /// Nil for a single step, which needs no later action.
     init?(
         _ ramp: RolloutRamp,
         of label: Label,
@@ -52,7 +52,7 @@ package struct RolloutSchedule: Equatable, Sendable {
         state = .running(next: now.adding(.seconds(ramp.every)))
     }
 
-    /// The share that holds.
+    /// The share in effect.
     package var share: Int { ramp.steps[taken.count - 1] }
     /// The share of the next step; nil after the last one.
     package var nextShare: Int? { taken.count < ramp.steps.count ? ramp.steps[taken.count] : nil }
@@ -61,7 +61,7 @@ package struct RolloutSchedule: Equatable, Sendable {
         if case .running = state { true } else { false }
     }
 
-    /// The next step is one interval from now, also if this one was late: no step is skipped or made up for.
+    /// Plans the next step one interval from now, even if this one was late: no step is skipped or made up for.
     func stepped(at now: UTCTime) -> RolloutSchedule {
         guard isRunning, nextShare != nil else { return self }
         var schedule = self
@@ -90,29 +90,29 @@ package struct RolloutSchedule: Equatable, Sendable {
 extension RolloutSchedule {
     /// The next action for a schedule.
     enum Decision: Equatable, Sendable {
-        /// Nothing: it has ended, or its next step is not due.
+        /// No action: the schedule has ended, or its next step is not due.
         case wait
-        /// The dial is to be turned to this share.
+        /// The dial must be set to this share.
         case step(Int)
-        /// The dial has the next share already: the process ended before it wrote the step down.
+        /// The dial already has the next share: the process ended before it recorded the step.
         case stepped
         /// The planned time does not fit the clock: see ``planned(at:)``.
         case plan
         case stop(Cause)
     }
 
-    /// When the next step is due, as the server's clock shows the time now; nil after the end.
+    /// When the next step is due, by the server's clock; nil after the end.
     ///
     /// It is one interval after the last step. If the clock shows an earlier time than that step, it was ahead then or is behind
-    /// now: the step is due at the planned time, and at most one interval from now. A clock that was behind and is right again
-    /// finds the first rule true, so the step is not early.
+    /// now: the step is due at the planned time, and at most one interval from now. After a clock that was behind is corrected, the
+    /// first rule applies again, so the step is not early.
     func planned(at now: UTCTime) -> UTCTime? {
         guard case .running(let next) = state, let last = taken.last else { return nil }
         let interval = Duration.seconds(ramp.every)
         return now >= last ? last.adding(interval) : min(next, now.adding(interval))
     }
 
-    /// The same schedule with its next step at the planned time.
+    /// The schedule with its next step at the planned time.
     func replanned(at now: UTCTime) -> RolloutSchedule {
         guard let next = planned(at: now) else { return self }
         var schedule = self
@@ -129,7 +129,7 @@ extension RolloutSchedule {
         guard nextShare <= version.ceiling else { return .stop(.ceiling) }
         let planned = planned(at: now) ?? next
         if now >= planned { return .step(nextShare) }
-        // A clock that is adjusted by seconds is no reason to write a new plan.
+        // An adjustment of the clock by seconds does not need a new plan.
         let difference = planned > next ? planned.since(next) : next.since(planned)
         return difference > .minutes(1) ? .plan : .wait
     }
@@ -152,7 +152,7 @@ extension DialChange {
         }
     }
 
-    /// The last of the changes of a version that its schedule depends on.
+    /// The last change of a version that affects its schedule.
     static func scheduleEdit(_ changes: [DialChange], of version: DialState.Version) -> ScheduleEdit? {
         changes.last { $0.scheduleEdit != nil && $0.isAbout(version) }?.scheduleEdit
     }
@@ -194,7 +194,7 @@ extension RolloutSchedule {
         } catch { throw .malformed(record.key, rule: error.description) }
     }
 
-    /// The stored record, which commands and the API also show.
+    /// The stored record, also shown by commands and the API.
     package var json: JSON {
         let ending: [(String, JSON?)] =
             switch state {
@@ -218,7 +218,7 @@ extension RolloutSchedule {
         )
     }
 
-    /// The audit entry's part.
+    /// The part for the audit entry.
     var audited: JSON {
         .fields([
             ("patchId", .text(label.patchID.text)), ("version", .text(label.version.text)), ("words", .text(words)),

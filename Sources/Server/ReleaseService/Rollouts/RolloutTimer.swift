@@ -4,7 +4,7 @@ import ServiceLifecycle
 
 /// Takes the steps of rollout schedules while a server runs.
 ///
-/// Another process may publish with a schedule at any time, so the records are looked at every minute at least.
+/// Another process may publish with a schedule at any time, so the records are read at least every minute.
 package struct RolloutTimer<C: Clock<Duration>>: Service {
     private static var longest: Duration { .minutes(1) }
 
@@ -15,8 +15,8 @@ package struct RolloutTimer<C: Clock<Duration>>: Service {
 
     /// - Parameters:
     ///   - clock: Measures the pauses. Whether a step is due is decided by the records' clock.
-    ///   - report: Called for each step and each end, and for a failure once until it changes.
-    ///   - failed: Called if the records cannot be read, once until that changes.
+    ///   - report: Called for each step and each end, and once for a failure until it changes.
+    ///   - failed: Called once if the records cannot be read, until that changes.
     package init(
         _ rollouts: Rollouts,
         clock: C,
@@ -26,7 +26,7 @@ package struct RolloutTimer<C: Clock<Duration>>: Service {
         (self.rollouts, self.clock, self.report, self.failed) = (rollouts, clock, report, failed)
     }
 
-    /// Goes on until graceful shutdown or cancellation.
+    /// Runs until graceful shutdown or cancellation.
     package func run() async throws {
         var (failures, lastFailure): ([RolloutAdvance], OperationError?) = ([], nil)
         while !Task.isCancelled, !Task.isShuttingDownGracefully {
@@ -45,7 +45,7 @@ package struct RolloutTimer<C: Clock<Duration>>: Service {
         }
     }
 
-    /// At least a second, and at most a minute.
+    /// The next pause: at least a second, and at most a minute.
     static func pause(until next: UTCTime?, at now: UTCTime) -> Duration {
         guard let next else { return longest }
         return min(longest, max(.seconds(1), next.since(now)))

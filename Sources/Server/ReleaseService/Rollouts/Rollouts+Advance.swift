@@ -6,12 +6,12 @@ import ServerRecords
 package enum RolloutAdvance: Equatable, Sendable {
     case stepped(RolloutSchedule)
     case stopped(RolloutSchedule)
-    /// Its next step has another time: the clock was set.
+    /// Its next step has a new time, because the clock was set.
     case planned(RolloutSchedule)
     case failed(AppID, ChannelName, OperationError)
 }
 
-/// A look at all schedules.
+/// The result of checking all schedules.
 package struct RolloutRound: Equatable, Sendable {
     package internal(set) var results: [RolloutAdvance] = []
     /// When the next step is due; nil if no schedule runs.
@@ -33,9 +33,9 @@ extension Rollouts {
         let schedule: RolloutSchedule
     }
 
-    /// Takes the steps that are due, and ends the schedules whose version was turned by hand, paused or withdrawn.
+    /// Takes the steps that are due, and ends the schedules of versions that were changed manually, paused or withdrawn.
     ///
-    /// One step at a time for each version, and the next one an interval later, however late this one is.
+    /// A version takes one step at a time, and the next one an interval later, even if this one is late.
     ///
     /// - Parameter app: Only its schedules; nil for all.
     package func advance(_ app: AppID? = nil) async throws(OperationError) -> RolloutRound {
@@ -58,7 +58,7 @@ extension Rollouts {
         return round
     }
 
-    /// The schedules that run.
+    /// The running schedules.
     private func kept(_ prefix: String) async throws(RecordError) -> [Kept] {
         var kept: [Kept] = []
         for record in try await all(prefix) {
@@ -95,7 +95,7 @@ extension Rollouts {
         return results
     }
 
-    /// Nil for a channel that offers nothing any more.
+    /// Nil for a channel that no longer offers anything.
     private func dial(of place: Place) async throws(OperationError) -> DialState? {
         do throws(OperationError) {
             return try await operations.looking(place.app) { (repository) throws(ServerError) in
@@ -118,7 +118,7 @@ extension Rollouts {
         let isStopped = if case .stopped = schedule.state { true } else { false }
         try await operations.reading { () async throws(RecordError) in
             try await records.commit(
-                // A version that is listed again later begins anew.
+                // A version that is listed again later starts a new schedule.
                 [schedule.isWithdrawn ? .remove(record) : .replace(record, with: schedule.json)],
                 noting: AuditEntry.Event(
                     isStopped ? "rollout.stop" : isStep ? "rollout.step" : "rollout.plan",
@@ -165,7 +165,7 @@ extension Rollouts {
         return taken.map { .stepped($0.1) }
     }
 
-    /// - Throws: `conflict` for a schedule that was changed since it was read.
+    /// - Throws: `conflict` if the schedule was changed since it was read.
     private func check(_ record: Record) async throws(OperationError) {
         let current = try await operations.reading { () async throws(RecordError) in
             try await records.store.record(record.key)
@@ -175,7 +175,7 @@ extension Rollouts {
 }
 
 extension OperationError {
-    /// Whether another process or operator was first: the next pass decides again.
+    /// Whether another process or operator was faster: the next pass decides again.
     fileprivate var isRace: Bool {
         switch self {
         case .server(.dial(.outdated)), .records(.conflict): true

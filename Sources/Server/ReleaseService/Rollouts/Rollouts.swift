@@ -5,7 +5,7 @@ import PatchTrust
 import ReleaseFolder
 package import ServerRecords
 
-/// Schedules and defaults of rollouts, which the server remembers and does not publish.
+/// Schedules and defaults of rollouts, which are stored on the server and not published.
 package struct Rollouts: Sendable {
     private static let defaults = "rolloutDefault"
     static let limit = 100_000
@@ -20,7 +20,7 @@ package struct Rollouts: Sendable {
 
     // MARK: - The default of a channel
 
-    /// The share that a channel's new versions begin with, in devices of 10,000; nil for the signed ceiling.
+    /// The initial share of a channel's new versions, in devices of 10,000; nil for the signed ceiling.
     package func usual(of channel: ChannelName, in app: AppID) async throws(OperationError) -> Int? {
         guard
             let record = try await operations.reading({ () async throws(RecordError) in
@@ -30,7 +30,7 @@ package struct Rollouts: Sendable {
         return try await operations.reading { () throws(RecordError) in try Self.share(record) }
     }
 
-    /// Sets or removes that share, for releases that are published from now on.
+    /// Sets or removes that share, for later releases.
     package func setUsual(
         _ share: Int?,
         of channel: ChannelName,
@@ -80,7 +80,7 @@ package struct Rollouts: Sendable {
 
     // MARK: - Schedules
 
-    /// All schedules of an app, or of one channel, those that have ended too.
+    /// All schedules of an app, or of one channel, including ended ones.
     package func schedules(of channel: ChannelName? = nil, in app: AppID) async throws(OperationError)
         -> [RolloutSchedule]
     {
@@ -97,7 +97,7 @@ package struct Rollouts: Sendable {
         try await records.store.records(RecordRange(RolloutSchedule.collection, prefix: prefix, limit: Self.limit))
     }
 
-    /// A dial's document with the schedules of the versions that are listed, and the channel's default.
+    /// A dial's document with the schedules of the listed versions, and the channel's default.
     package func describing(_ state: DialState, _ document: JSON) async throws(OperationError) -> JSON {
         let (channel, app) = (state.channel, state.app)
         let listed = Set(state.versions.map(\.sha256))
@@ -115,7 +115,7 @@ package struct Rollouts: Sendable {
         let started: [StartedVersion]
     }
 
-    /// - Parameter wish: The caller's; without one, that of the draft with the same content.
+    /// - Parameter wish: The caller's rollout options, else those of the draft with the same content.
     func beginning(
         of verified: VerifiedRelease,
         by wish: StartingRollout?
@@ -151,7 +151,7 @@ package struct Rollouts: Sendable {
         }
     }
 
-    /// Writes schedules in the place of earlier ones of the same versions.
+    /// Writes schedules, and replaces earlier ones of the same versions.
     func writing(_ schedules: [RolloutSchedule]) async throws(RecordError) -> [RecordChange] {
         var changes: [RecordChange] = []
         for schedule in schedules {
@@ -161,7 +161,7 @@ package struct Rollouts: Sendable {
         return changes
     }
 
-    /// The schedules that changes by hand begin and end, over the dial as it is then.
+    /// The schedules that manual changes begin and end, given the resulting dial.
     func edited(
         by changes: [DialChange],
         _ state: DialState,

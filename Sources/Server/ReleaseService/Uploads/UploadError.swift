@@ -14,21 +14,21 @@ package enum UploadError: Error, Equatable, Sendable {
     case unknown(id: String)
     /// One of the release's own documents breaks a rule of its format.
     case malformed(FormatError)
-    /// No part of this release, or here already.
+    /// The file is not part of this release, or is stored already.
     case notWanted(SHA256Digest)
-    /// The same bytes are being sent by another client now.
+    /// Another client is sending the same bytes now.
     case inUse(SHA256Digest)
-    /// The next byte to send is another one.
+    /// The next byte to send has another offset.
     case wrongOffset(SHA256Digest, next: Int)
-    /// More bytes came than the release's size; none beyond it was kept.
+    /// The client sent more bytes than the release's size; none beyond it was kept.
     case tooLong(SHA256Digest, size: Int)
-    /// They came in a compressed form that is none; what came out before it broke is kept.
+    /// The compressed form is not valid; the bytes decoded before the error are kept.
     case badForm(SHA256Digest, CompressionError)
-    /// What came does not make this manifest; none was kept.
+    /// The pack does not produce this manifest; nothing was kept.
     case badPack(SHA256Digest, PackError)
-    /// The tree has no such version to make it of.
+    /// The tree has no such base version.
     case noBase(SHA256Digest)
-    /// All bytes are there, and their digest is wrong; none was kept.
+    /// All bytes were received, but their digest is wrong; none was kept.
     case wrongBytes(SHA256Digest)
     /// The parts still to be sent before it can be published.
     case incomplete(missing: Int)
@@ -37,6 +37,6 @@ package enum UploadError: Error, Equatable, Sendable {
     /// This many uploads of the app are unfinished.
     case tooMany(limit: Int)
     case file(FileError)
-    /// The sender went away; received bytes are kept.
+    /// The sender disconnected; received bytes are kept.
     case interrupted
 }

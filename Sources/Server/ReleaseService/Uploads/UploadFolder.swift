@@ -6,12 +6,12 @@ import PatchCrypto
 import PatchTrust
 import SystemPackage
 
-/// The folder of one upload: what the release says of itself, beside its parts.
+/// The folder of one upload: the release's documents and its parts.
 struct UploadFolder: Sendable {
     let path: FilePath
     let files: any FileOperations
 
-    /// What lies there; nil when nothing was begun.
+    /// The stored documents; nil if no upload has begun.
     func documents() throws(UploadError) -> (header: ReleaseHeader, role: Envelope)? {
         let (release, role): ([UInt8], [UInt8])
         do throws(FileError) {
@@ -25,16 +25,16 @@ struct UploadFolder: Sendable {
         } catch { throw .malformed(error) }
     }
 
-    /// Writes what an offer says, with the signatures that others have brought before.
+    /// Writes an offer's documents, and keeps signatures that other senders uploaded.
     ///
-    /// - Returns: the offer with all that count.
+    /// - Returns: the offer with all valid signatures.
     func begin(_ offer: ReleaseOffer, by sender: String) throws(UploadError) -> ReleaseOffer {
         var offer = offer
         if let before = try? documents() { offer.merge(before.role) }
         do throws(FileError) {
             try files.makeDirectory(path.at("blobs"))
             try files.replace("role.json", in: path, with: offer.role.fileBytes)
-            // Whoever began it keeps it: the release may get signatures of others.
+            // The first sender keeps the upload, even if others add signatures.
             if try files.status(of: path.at(Self.senderFile)) == nil {
                 try files.replace(Self.senderFile, in: path, with: Array(sender.utf8))
             }
@@ -45,12 +45,12 @@ struct UploadFolder: Sendable {
 
     private static let senderFile = "sender"
 
-    /// Empty where it is unknown.
+    /// The sender; empty if unknown.
     func sender() -> String {
         (try? files.read(path.at(Self.senderFile), limit: 4_096)).map { String(decoding: $0, as: UTF8.self) } ?? ""
     }
 
-    /// When something was last written of it, in nanoseconds; never for one that is going or no folder.
+    /// When a file of the upload was last written, in nanoseconds; `Int64.max` if it is being removed or is not a folder.
     func touched() throws(FileError) -> Int64 {
         guard try files.status(of: path)?.kind == .directory else { return .max }
         let blobs = path.at("blobs")
@@ -61,7 +61,7 @@ struct UploadFolder: Sendable {
         return newest
     }
 
-    /// Uploads below `root`, each with the time when its last byte came.
+    /// Uploads below `root`, each with the time of its last received byte.
     @concurrent
     static func all(
         below root: FilePath,

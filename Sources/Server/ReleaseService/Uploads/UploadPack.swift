@@ -7,34 +7,34 @@ import PatchCrypto
 import PatchTrust
 import SystemPackage
 
-/// What of an uploaded bundle the server makes itself, of a pack that came and of a version in its tree.
+/// The parts of an uploaded bundle that the server derives from an uploaded pack and a version in its tree.
 ///
-/// The pack is hostile ground: all that it may take is bounded by the base, nothing that comes out of it counts before it is
-/// the manifest that the release names, and each content is then digested as a part that came by itself is.
+/// The pack is untrusted. The base bounds its memory and work, and its output is used only if it is the manifest in the release.
+/// Each content is then digested like a separately uploaded part.
 struct UploadPack: Sendable {
     let pack: BasePack
-    /// Bytes of the pack; signatures follow.
+    /// The size of the pack in bytes; signatures follow.
     let length: Int
     let base: PackBase
-    /// Its tree has the contents of the base.
+    /// The tree with the contents of the base.
     let repository: AppRepository
-    /// Of the new manifest and of its column, as the release says.
+    /// The new manifest and its column, as described by the release.
     let manifest: UploadNeed
     let column: UploadNeed?
-    /// For contents until they are known.
+    /// The folder of contents with a still unknown digest.
     let folder: FilePath
     let files: any FileOperations
 
-    /// What came out.
+    /// The output of the pack.
     struct Made: Sendable {
         let manifest: [UInt8]
-        /// Nil where no signatures came.
+        /// Nil if no signatures were sent.
         let column: [UInt8]?
-        /// By the digest that they claim; in ``UploadPack/folder``.
+        /// The contents by the digest that they claim; in ``UploadPack/folder``.
         let contents: [SHA256Digest: FilePath]
     }
 
-    /// - Parameter isHere: whether a content is not wanted.
+    /// - Parameter isHere: whether a content is already stored.
     @concurrent
     func take<Body: AsyncSequence & Sendable>(
         _ body: Body,
@@ -73,7 +73,7 @@ struct UploadPack: Sendable {
         } catch { throw .interrupted }
     }
 
-    /// Removes what is left of it.
+    /// Removes the remaining files.
     @concurrent
     func discard() async { try? files.removeTree(folder) }
 
@@ -89,7 +89,7 @@ struct UploadPack: Sendable {
     }
 }
 
-/// The contents that come out of a pack, each in a file of its own until it is whole.
+/// The contents of a pack, each in a separate file until it is complete.
 private struct UploadedRows {
     let folder: FilePath
     let files: any FileOperations

@@ -7,10 +7,10 @@ import SystemPackage
 
 /// A part of a release that the server does not have yet.
 package struct UploadNeed: Equatable, Sendable {
-    /// For people: a target's path, or the entry that an object belongs to.
+    /// The name for display: a target's path, or the entry that an object belongs to.
     package let name: String
     package let sha256: SHA256Digest
-    /// In bytes.
+    /// The size in bytes.
     package let size: Int
 
     init(name: String, sha256: SHA256Digest, size: Int) {
@@ -24,26 +24,26 @@ package struct UploadNeed: Equatable, Sendable {
     }
 }
 
-/// The file in which one part grows until it is whole and gets its name.
+/// The file of one part, which grows until it is complete and is then renamed.
 ///
-/// Disk and digests are work for whoever brings the bytes: nobody else waits for them.
+/// Disk access and digests run in the sender's task: other calls do not wait for them.
 struct UploadPart: Sendable {
     let need: UploadNeed
     let path: FilePath
     let blob: FilePath
     let files: any FileOperations
 
-    /// How many bytes are here.
+    /// The number of received bytes.
     var size: Int {
         get throws(UploadError) {
             do throws(FileError) { return try files.status(of: path)?.identity.size ?? 0 } catch { throw .file(error) }
         }
     }
 
-    /// Takes bytes from `offset` on, which is where the file ends.
+    /// Receives bytes from `offset` on, the end of the file.
     ///
-    /// - Parameter coding: what the body is compressed by: it decodes to these bytes, and is read as it comes.
-    /// - Returns: how many are here now. What came before an error stays.
+    /// - Parameter coding: the compression of the body, which is decoded while it is received.
+    /// - Returns: the number of received bytes. Bytes received before an error are kept.
     @concurrent
     func take<Body: AsyncSequence & Sendable>(
         _ body: Body,
@@ -88,7 +88,7 @@ struct UploadPart: Sendable {
         return try files.create(path, permissions: .privateFile)
     }
 
-    /// Gives a part that is whole its name; the bytes are gone where they are others.
+    /// Renames a complete part; deletes the bytes if their digest is wrong.
     @concurrent
     func settle() async throws(UploadError) {
         let isRight: Bool

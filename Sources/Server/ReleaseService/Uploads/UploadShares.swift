@@ -1,21 +1,21 @@
 import PatchFormat
 
-/// How an app's places for unfinished uploads are shared out among senders, so that one pipeline cannot keep the others out.
+/// Divides an app's limited number of unfinished uploads among senders, so that one pipeline cannot block the others.
 enum UploadShares {
     struct Waiting: Equatable {
         let id: String
         /// Empty for an upload that an older server began.
         let sender: String
-        /// When something was last written of it, in nanoseconds.
+        /// When a file of the upload was last written, in nanoseconds.
         let touched: Int64
-        /// Bytes of it are being received.
+        /// Whether bytes are being received.
         var isBusy = false
     }
 
-    /// A sender with fewer uploads gets a place of a sender with more.
+    /// A sender with fewer uploads than this can replace one of a sender with more than this.
     static let share = 4
 
-    /// The upload that makes room for one more of a sender when all places are taken.
+    /// The upload to remove for a new one of `sender` if the limit is reached.
     ///
     /// It is the longest idle one of the sender with the most. Its sender can begin it again.
     ///
@@ -37,14 +37,14 @@ struct IdleUploads {
     private var seen: [String: UTCTime] = [:]
 
     /// - Parameters:
-    ///   - touched: when its last byte came, by the file system.
+    ///   - touched: the time of its last byte, by the file system.
     ///   - patience: how long an upload may be idle.
     mutating func isStale(_ id: String, touched: UTCTime, now: UTCTime, patience: Duration) -> Bool {
         guard touched > now else {
             seen[id] = nil
             return touched < now.adding(.zero - patience)
         }
-        // Under a clock that was even further ahead it was seen in the future, too.
+        // With a clock that was even further ahead, the upload was also first seen in the future.
         let first = min(seen[id] ?? now, now)
         seen[id] = first
         return first < now.adding(.zero - patience)

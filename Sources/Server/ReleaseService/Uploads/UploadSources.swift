@@ -6,12 +6,12 @@ import PatchTrust
 import ReleaseFolder
 import SystemPackage
 
-/// Where the bytes of an upload may be: in its own folder, in a draft of the same content, in the published tree.
+/// The possible sources of an upload's bytes: its own folder, a draft of the same content, the published tree.
 ///
 /// ```
 /// uploads/APP/<role identity>/release.json, role.json
-/// uploads/APP/<role identity>/blobs/<sha256>          a part, whole and digested
-/// uploads/APP/<role identity>/blobs/<sha256>.part     a part of which more is to come
+/// uploads/APP/<role identity>/blobs/<sha256>          a part, complete and digested
+/// uploads/APP/<role identity>/blobs/<sha256>.part     an incomplete part
 /// ```
 struct UploadSources: Sendable {
     let folder: FilePath
@@ -38,7 +38,7 @@ struct UploadSources: Sendable {
         UploadPart(need: need, path: blobs.at(need.sha256.hex + ".part"), blob: blob(need.sha256), files: files)
     }
 
-    /// Bytes that the server made itself, in place of a part that came.
+    /// Stores bytes that the server derived itself, in place of an uploaded part.
     @concurrent
     func keep(_ bytes: [UInt8], as need: UploadNeed) async throws(UploadError) {
         let part = part(need)
@@ -70,7 +70,7 @@ struct UploadSources: Sendable {
         }
     }
 
-    /// The bytes of a target; nil where nobody has them.
+    /// The bytes of a target; nil if no source has them.
     func target(_ path: TargetPath, _ sha256: SHA256Digest) throws(UploadError) -> [UInt8]? {
         if try hasBlob(sha256) {
             do throws(FileError) { return try files.read(blob(sha256), limit: Limits.manifest) } catch {
@@ -89,7 +89,7 @@ struct UploadSources: Sendable {
         }
     }
 
-    /// After a power cut a part may have its name and not its bytes: what is there is digested again.
+    /// Digests all stored parts again: after a power failure a part may have its name but not its bytes.
     @concurrent
     func digestAll() async throws(UploadError) {
         do throws(FileError) {
@@ -97,7 +97,7 @@ struct UploadSources: Sendable {
                 let path = blobs.at(name)
                 let found = try await files.digest(of: path).hex
                 if name == "\(found).part" {
-                    // Its last byte had come, and the process ended before it had its name.
+                    // The process ended after the last byte, before renaming the part.
                     try files.rename(path, to: blobs.at(found))
                 } else if name != found, !name.hasSuffix(".part") {
                     try files.remove(path)
@@ -108,7 +108,7 @@ struct UploadSources: Sendable {
 }
 
 extension FileOperations {
-    /// Of a file that may be large: others have their turn in between.
+    /// The digest of a possibly large file: yields to other tasks in between.
     @concurrent
     func digest(of path: FilePath) async throws(FileError) -> SHA256Digest {
         let reader = try open(path, limit: Limits.object)

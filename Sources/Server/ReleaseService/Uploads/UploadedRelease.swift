@@ -7,19 +7,19 @@ import PatchTrust
 import ReleaseFolder
 import SystemPackage
 
-/// A release that is being uploaded: the files that it names, and those still missing.
+/// A release that is being uploaded: its files, and those still missing.
 ///
 /// ```
 /// role ──▶ targets: list, manifests, columns
-/// list ──▶ scripts, and which manifests count ──▶ assets
+/// list ──▶ scripts, and the listed manifests ──▶ assets
 /// ```
 ///
-/// Each list and manifest is read once, when it and the files that name it are here: ``nextToRead()``,
-/// ``contents(of:)``, ``take(_:limit:)``.
+/// Each list and manifest is read once, when it and the files that refer to it are stored: ``nextToRead()``, ``contents(of:)``,
+/// ``take(_:limit:)``.
 struct UploadedRelease: Sendable {
-    /// All contents of one release together, wherever they are.
+    /// The limit of one release's contents together, stored anywhere.
     static let totalLimit = 64_000_000_000
-    /// Lists, manifests and columns together, each once: they are read whole when it is published.
+    /// The limit of lists, manifests and columns together, each once: publishing reads them into memory.
     static let targetLimit = 256_000_000
 
     private(set) var offer: ReleaseOffer
@@ -29,7 +29,7 @@ struct UploadedRelease: Sendable {
 
     private let paths: [SHA256Digest: [TargetPath]]
     private var here: Set<TargetPath> = []
-    /// The entry of each manifest that the list names.
+    /// The entry of each manifest in the list.
     private var manifests: [TargetPath: Label] = [:]
     private var unread: [TargetPath] = []
     /// Objects that were counted.
@@ -40,7 +40,7 @@ struct UploadedRelease: Sendable {
     var role: Envelope { offer.role }
     var identity: SHA256Digest { offer.identity }
 
-    /// Checks everything that is here.
+    /// Checks all stored files.
     init(_ offer: ReleaseOffer, on sources: UploadSources, totalLimit: Int) throws(UploadError) {
         self.offer = offer
         self.sources = sources
@@ -71,12 +71,12 @@ struct UploadedRelease: Sendable {
         return targets
     }
 
-    /// The same content with more signatures.
+    /// Replaces the offer with one of the same content and more signatures.
     mutating func take(_ offer: ReleaseOffer) {
         self.offer = offer
     }
 
-    /// The manifests that are missing, and whose they are.
+    /// The missing manifests, and their patches.
     var wantedManifests: [SHA256Digest: PatchID] {
         var found: [SHA256Digest: PatchID] = [:]
         for sha256 in wanted.keys {
@@ -85,15 +85,15 @@ struct UploadedRelease: Sendable {
         return found
     }
 
-    /// The signature column of a manifest, where it is missing.
+    /// The signature column of a manifest, if it is missing.
     func columnWanted(beside manifest: SHA256Digest) -> UploadNeed? {
         paths[manifest]?.compactMap(\.columnBeside).compactMap { offer.parsed.targets[ExactString($0.text)]?.sha256 }
             .compactMap { wanted[$0] }.first
     }
 
-    // MARK: - What comes
+    // MARK: - Received parts
 
-    /// A part has come.
+    /// Marks a part as received.
     mutating func arrived(_ sha256: SHA256Digest) {
         wanted[sha256] = nil
         for path in paths[sha256] ?? [] { arrived(path) }
@@ -107,13 +107,13 @@ struct UploadedRelease: Sendable {
     /// A received list or manifest that has not been read; the caller reads it.
     mutating func nextToRead() -> TargetPath? { unread.popLast() }
 
-    /// The files that a list or a manifest names, and whether the server has them.
+    /// The files in a list or a manifest, and whether the server has them.
     struct Contents: Sendable {
         var needs: [(need: UploadNeed, isHere: Bool)] = []
         var manifests: [TargetPath: Label] = [:]
     }
 
-    /// Empty when its bytes are gone meanwhile: publishing checks everything again.
+    /// Empty if its bytes were deleted meanwhile: publishing checks everything again.
     func contents(of path: TargetPath) throws(UploadError) -> Contents {
         guard let sha256 = offer.parsed.targets[ExactString(path.text)]?.sha256,
             let bytes = try sources.target(path, sha256)
@@ -187,12 +187,12 @@ extension TargetPath {
 }
 
 extension GarbagePins {
-    /// Lists and manifests of one upload, which perhaps no quorum will ever sign: as much as the largest manifest has.
+    /// The limit of lists and manifests of one upload, which may never have a quorum: that of the largest manifest.
     private static let bytesReadOfUpload = Limits.manifest
 
-    /// All that a release on its way in consists of, wherever it lies now.
+    /// All files of a release being uploaded, stored anywhere.
     ///
-    /// - Throws: for one that nobody can publish any more.
+    /// - Throws: an error for one that can no longer be published.
     init(ofUploadAt folder: FilePath, to repository: AppRepository, files: any FileOperations) throws {
         self.init()
         guard let (header, role) = try UploadFolder(path: folder, files: files).documents() else { return }
@@ -208,7 +208,7 @@ extension GarbagePins {
 }
 
 extension ReleaseOffer {
-    /// Of its lists and manifests.
+    /// The size of its lists and manifests.
     fileprivate var bytesToRead: Int {
         parsed.targets.filter { !$0.key.text.hasSuffix(".sigs") }.values.reduce(0) { $0 + $1.length }
     }

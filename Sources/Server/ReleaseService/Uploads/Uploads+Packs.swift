@@ -8,10 +8,10 @@ import PatchTrust
 import SystemPackage
 
 extension Uploads {
-    /// That a sender is told of for each manifest.
+    /// How many bases a sender receives for each manifest.
     static let basesTold = 16
 
-    /// The versions in the tree that packs to a wanted manifest may lead from.
+    /// The versions in the tree that can be bases of packs to a missing manifest.
     static func bases(of upload: UploadedRelease) throws(UploadError) -> [SHA256Digest: [SHA256Digest]] {
         var bases: [SHA256Digest: [SHA256Digest]] = [:]
         for (sha256, id) in upload.wantedManifests {
@@ -22,12 +22,12 @@ extension Uploads {
         return bases.filter { !$0.value.isEmpty }
     }
 
-    /// Receives a pack that makes a manifest of the release, with the contents that are new in it, of a version in the tree;
-    /// behind it what the base's signature column lacks.
+    /// Receives a pack that produces a manifest of the release, with its new contents, from a version in the tree.
     ///
-    /// What comes out is kept as if it had come part by part; whatever fails, nothing is.
+    /// The pack is followed by the signatures that the base's column lacks. The output is stored as if it had been received part by
+    /// part; after an error, nothing is.
     ///
-    /// - Parameter length: of the pack, in bytes.
+    /// - Parameter length: the size of the pack, in bytes.
     package func receive<Body: AsyncSequence & Sendable>(
         _ pack: BasePack,
         _ length: Int,
@@ -86,7 +86,7 @@ extension Uploads {
         try await readOn(id)
         for (sha256, path) in made.contents {
             guard let need = wanted(sha256, in: id) else { continue }
-            // Somebody may send it as a part.
+            // Another sender may be sending it as a part.
             guard receiving.insert(id + sha256.hex).inserted else { continue }
             defer { receiving.remove(id + sha256.hex) }
             try await upload.sources.keep(path, as: need)

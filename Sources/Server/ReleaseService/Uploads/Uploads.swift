@@ -8,19 +8,18 @@ import ReleaseFolder
 package import ServerRecords
 import SystemPackage
 
-/// Releases that are being uploaded: begun with their header and role, filled part by part, published when they are
-/// complete.
+/// Releases that are being uploaded: begun with their header and role, filled part by part, published when they are complete.
 ///
-/// An upload is named by its release's content, so beginning it again after an interruption continues it. Only parts
-/// that the server lacks are asked for. No device can see any of it. The actor holds the state of each upload; its
-/// callers write and digest the bytes.
+/// An upload is identified by its release's content, so beginning it again after an interruption continues it. Only parts that the
+/// server lacks are requested. Devices see none of it. The actor holds the state of each upload; its callers write and digest the
+/// bytes.
 package actor Uploads {
-    /// Of one app at a time.
+    /// The limit for one app.
     package static let limit = 20
     /// Idle uploads are removed after this time.
     package static let patience = Duration.days(2)
 
-    /// The state that a sender gets.
+    /// The state that a sender receives.
     package struct State: Equatable, Sendable {
         package let id: String
         package let app: AppID
@@ -28,14 +27,14 @@ package actor Uploads {
         package let roleVersion: Int
         /// The missing parts, by name.
         package let needs: [UploadNeed]
-        /// For missing manifests, versions in the tree that packs to them may lead from.
+        /// The versions in the tree that can be bases of packs, for each missing manifest.
         package let bases: [SHA256Digest: [SHA256Digest]]
     }
 
     private let operations: ReleaseOperations
     private let totalLimit: Int
     private(set) var open: [String: UploadedRelease] = [:]
-    /// Beginning and opening an upload are done one after the other.
+    /// Beginning and opening an upload are serialized.
     private var turns: [String: SerialQueue] = [:]
     private var idle = IdleUploads()
     private var beginnings: [AppID: SerialQueue] = [:]
@@ -45,7 +44,7 @@ package actor Uploads {
         self.init(operations, totalLimit: UploadedRelease.totalLimit)
     }
 
-    /// - Parameter totalLimit: the most bytes of one release's contents together.
+    /// - Parameter totalLimit: the limit of one release's contents together, in bytes.
     package init(_ operations: ReleaseOperations, totalLimit: Int) {
         self.operations = operations
         self.totalLimit = totalLimit
@@ -57,9 +56,9 @@ package actor Uploads {
         UploadFolder(path: operations.folder.uploads.at(app.text).at(id), files: files)
     }
 
-    /// Begins an upload, or continues it: signatures that others have brought stay.
+    /// Begins an upload, or continues it: signatures from other senders are kept.
     ///
-    /// - Parameter sender: the places of an app are shared out among senders.
+    /// - Parameter sender: the app's limit is divided among senders.
     package func begin(
         _ header: ReleaseHeader,
         _ role: Envelope,
@@ -73,7 +72,7 @@ package actor Uploads {
         try await turn(of: id) { () async throws(UploadError) in
             let folder = folder(id, app)
             var merged = offer
-            // One begins at a time, or many at once would all take the last free place.
+            // One begins at a time, or many at once would all use the last free place.
             try await beginning(app).taken { () async throws(UploadError) in
                 try await makeRoom(for: sender.text, beside: id, of: app)
                 merged = try await onThread(of: app) { () throws(UploadError) in
@@ -112,7 +111,7 @@ package actor Uploads {
         return try await onThread(of: app) { () throws(UploadError) in try State(upload) }
     }
 
-    /// How many bytes of a part were received.
+    /// The number of received bytes of a part.
     package func offset(of sha256: SHA256Digest, _ id: String, of app: AppID) async throws(UploadError) -> Int {
         let upload = try await upload(id, of: app)
         guard let need = upload.wanted[sha256] else { throw .notWanted(sha256) }
@@ -121,7 +120,7 @@ package actor Uploads {
 
     /// Receives bytes of a part from `offset` on.
     ///
-    /// - Returns: how many were received by now; the part's size when it is complete.
+    /// - Returns: the total number of received bytes; the part's size when it is complete.
     package func receive<Body: AsyncSequence & Sendable>(
         _ sha256: SHA256Digest,
         from offset: Int,
@@ -151,7 +150,7 @@ package actor Uploads {
 
     func wanted(_ sha256: SHA256Digest, in id: String) -> UploadNeed? { open[id]?.wanted[sha256] }
 
-    /// Reads received lists and manifests: they name more parts.
+    /// Reads received lists and manifests, which refer to more parts.
     func readOn(_ id: String) async throws(UploadError) {
         while let path = open[id]?.nextToRead(), let upload = open[id] {
             let contents = try await onThread(of: upload.header.app) { () throws(UploadError) in
@@ -161,9 +160,9 @@ package actor Uploads {
         }
     }
 
-    /// Verifies the received release and publishes it, or keeps it as a draft.
+    /// Verifies the received release and publishes it, or stores it as a draft.
     ///
-    /// - Throws: `incomplete` also when parts that the server had are gone: the state names them.
+    /// - Throws: `incomplete` also if parts were deleted from the server: the state lists them.
     package func publish(
         _ id: String,
         of app: AppID,
@@ -177,7 +176,7 @@ package actor Uploads {
         do throws(OperationError) {
             outcome = try await OfferRelease(release, notes: notes, starting: rollout, by: actor, operations).run()
         } catch {
-            // It may have been collected since.
+            // A file may have been collected since.
             if case .server(.release(.missing)) = error { _ = try await lookAgain(upload) }
             throw .operations(error)
         }
@@ -185,7 +184,7 @@ package actor Uploads {
         return outcome
     }
 
-    /// Checks everything once more: a garbage collection may have removed parts that were counted on.
+    /// Checks all files again: a garbage collection may have removed needed parts.
     private func lookAgain(_ upload: UploadedRelease) async throws(UploadError) -> UploadedRelease {
         let id = upload.identity.hex
         let fresh = try await look(upload.offer, at: upload.sources.folder)
@@ -215,7 +214,7 @@ package actor Uploads {
         do throws(FileError) { try await folder(id, app).remove() } catch { throw .file(error) }
     }
 
-    /// Removes uploads that were idle for ``patience``; called whenever one begins.
+    /// Removes uploads that were idle for ``patience``; called before another one begins.
     package func removeStale() async throws(FileError) {
         let now = operations.records.now()
         for (id, folder, touched) in try await UploadFolder.all(below: operations.folder.uploads, files: files) {

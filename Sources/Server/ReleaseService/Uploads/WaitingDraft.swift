@@ -4,20 +4,20 @@ import PatchCrypto
 import PatchTrust
 import ReleaseFolder
 
-/// A draft as whoever decides on it looks at it: what it would publish, who has signed, whether it still can be.
+/// A draft for the person who decides on it: its changes, its signatures, and whether it can still be published.
 package struct WaitingDraft: Equatable, Sendable {
     package let app: AppID
     package let row: AppListing.DraftRow
-    /// Of the release that it was made from; nil for a channel's first.
+    /// The version of the release that it was made from; nil for a channel's first.
     package let base: Int?
-    /// Of the channel now; 0 before its first release.
+    /// The channel's present version; 0 before its first release.
     package let roleVersion: Int
-    /// Ids of the keys that have signed and may.
+    /// Ids of the authorized keys that have signed.
     package let signers: [String]
     package let expires: UTCTime
     package let proposal: ProposalID?
     package let patches: [HistoryEntry.Patch]
-    /// What it would change, one line each.
+    /// The changes that it would make, one line each.
     package let difference: [String]
 
     package var json: JSON {
@@ -31,7 +31,7 @@ package struct WaitingDraft: Equatable, Sendable {
 }
 
 extension WaitingDraft {
-    /// - Throws: `release` for a draft that cannot be read.
+    /// - Throws: `release` for an unreadable draft.
     init(_ draft: Draft, in listing: AppListing, _ state: PublishedState) throws(ServerError) {
         let channel = draft.channel
         guard let row = listing.drafts.first(where: { $0.channel == channel && $0.version == draft.version }),
@@ -75,7 +75,7 @@ extension WaitingDraft {
         for gone in current.map({ Label(patchID: $0.patchID, version: $0.version) }) where !labels.contains(gone) {
             lines.append("- \(gone) is withdrawn; devices that run it take it back")
         }
-        // Rules that this does not show may differ: whoever signs sees every one.
+        // Hidden rules may differ: the signer sees all of them.
         return lines.isEmpty ? ["= no other content; rules may differ"] : lines
     }
 }

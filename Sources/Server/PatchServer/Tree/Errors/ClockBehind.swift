@@ -2,22 +2,20 @@ package import PatchFormat
 
 /// A clock that shows a time that is certainly past.
 ///
-/// Nothing is signed by it.
-///
-/// Signatures of such a clock have expired for every device. A machine without a battery-backed clock starts in 1970.
+/// The server signs nothing by it: such signatures would have expired for every device. A machine without a battery-backed clock
+/// starts in 1970.
 package struct ClockBehind: Hashable, Sendable {
     /// The proof that a later time has passed.
     package enum Evidence: Hashable, Sendable {
-        /// The newest timestamp was signed then.
+        /// The time when the newest timestamp was signed.
         case signature
-        /// The running program was built then.
+        /// The time when the running program was built.
         case build
     }
 
     /// How far a clock may be set back by a time service before it counts as wrong.
     ///
-    /// Signatures made meanwhile carry the time
-    /// of the newest one.
+    /// Signatures made meanwhile carry the time of the newest one.
     package static let slack = Duration.minutes(1)
 
     package let clock: UTCTime
@@ -46,7 +44,7 @@ extension ClockBehind: CustomStringConvertible {
         return "the clock is behind: it shows \(clock), and \(past)"
     }
 
-    /// How to continue.
+    /// The advice to the operator.
     package var hint: String {
         switch evidence {
         case .signature:

@@ -1,6 +1,6 @@
 package import PatchFormat
 
-/// Why a dial is not turned; nothing has changed then.
+/// Why a dial was not changed.
 package enum DialRefusal: Error, Equatable, Sendable {
     /// The channel has no release.
     case unpublished(ChannelName)
@@ -8,13 +8,13 @@ package enum DialRefusal: Error, Equatable, Sendable {
     case notListed(ChannelName, String)
     /// Shares in devices of 10,000.
     case aboveCeiling(PatchID, VersionLabel, asked: Int, ceiling: Int)
-    /// A release sets the share of a patch of which it lists no new version.
+    /// A release sets the share of a patch without a new version.
     case notNew(ChannelName, PatchID)
-    /// A head-count is only raised.
+    /// A headcount can only be raised.
     case headcountLowered(PatchID, VersionLabel, asked: Int, current: Int)
-    /// The dial role has another version than the one that the operator looked at.
+    /// The dial role has another version than the operator saw.
     case outdated(expected: Int, current: Int)
-    /// No device would read it.
+    /// The dial is too large for devices.
     case tooLarge(size: Int, limit: Int)
 }
 
@@ -35,14 +35,14 @@ extension DialRefusal: CustomStringConvertible {
     }
 }
 
-/// Why parameters are not changed; nothing has changed then.
+/// Why parameters were not changed.
 package enum ParametersRefusal: Error, Equatable, Sendable {
-    /// The channel has no release, so no device asks for them.
+    /// The channel has no release, so devices do not request them.
     case unpublished(ChannelName)
-    /// They are others than the ones that the operator looked at, by their tags.
+    /// The parameters differ from those that the operator saw, by their tags.
     case outdated(expected: SHA256Digest, current: SHA256Digest)
     case tooMany(count: Int, limit: Int)
-    /// No device would read them.
+    /// The parameters are too large for devices.
     case tooLarge(size: Int, limit: Int)
 }
 

@@ -1,12 +1,12 @@
 package import PatchFormat
 
-/// Somebody else's release stands where this one was to go.
+/// Why a release conflicts with another one.
 package enum PublishConflict: Error, Equatable, Sendable {
-    /// The channel moved on since the release was described; 0 is a channel without a release.
+    /// The channel has changed since the release was described; 0 means no release.
     case outdated(channel: ChannelName, base: Int, current: Int)
-    /// The current role has the version that the release was made from and other content.
+    /// The current role has the same version as the release's base, but other content.
     case otherBase(channel: ChannelName, version: Int, base: SHA256Digest, current: SHA256Digest)
-    /// The channel was dropped once, and this version of it was published then with other bytes.
+    /// The channel was dropped earlier, and this version of it was published with other bytes.
     case versionUsed(channel: ChannelName, version: Int)
     /// Another release of this version waits for signatures.
     case otherDraft(channel: ChannelName, version: Int, kept: SHA256Digest, offered: SHA256Digest)

@@ -12,15 +12,15 @@ package enum ServerError: Error, Equatable, Sendable {
     case file(FileError)
     case locked(StoreLockError)
 
-    /// The server was never given this app's root of trust.
+    /// The server never received this app's root of trust.
     case unknownApp(AppID)
-    /// The app's root of trust does not name that channel; it names these.
+    /// The app's root of trust does not name that channel; `known` are its channels.
     case noChannel(AppID, ChannelName, known: [ChannelName])
-    /// It has this app already; `trust` takes a newer root of trust in.
+    /// The server has this app already; `trust` accepts a newer root of trust.
     case appExists(AppID)
     /// The input of `init` or `trust` cannot be read.
     case malformed(FormatError)
-    /// The input of `init` or `trust` is no root of trust for a server: which document, which rule.
+    /// The input of `init` or `trust` is not a root of trust for a server; the document and the broken rule.
     case setup(document: String, rule: String)
 
     /// The online key's file cannot be read as a key.
@@ -29,28 +29,28 @@ package enum ServerError: Error, Equatable, Sendable {
     case notOnlineKey(role: String, belongsTo: String?)
     /// Another app of the server's folder has this online key.
     case sharedOnlineKey(with: AppID)
-    /// A key whose private half is public: of which role or use.
+    /// A key with a public private half; its role or use.
     case testingKey(String)
 
-    /// A role that people sign has expired by this clock, so nothing that the server signs would be of use.
+    /// A role of the key holders has expired by this clock, so nothing that the server signs would be valid.
     case ended(role: String, expires: UTCTime, at: UTCTime)
     /// The clock shows a time that is certainly past, so nothing is signed by it.
     case clockBehind(ClockBehind)
 
     /// The published tree does not verify: it was altered.
     case tree(AppID, TrustError)
-    /// A file that the published tree needs is gone; its path below the server's folder.
+    /// A file that the published tree needs is missing; its path, relative to the server's folder.
     case treeFileMissing(AppID, String)
     /// Another writer has published since this one read the tree.
     case movedOn(AppID)
     /// One of the server's own records is damaged.
     case record(AppID, FormatError)
-    /// With these labels the record of all labels would exceed the size limit of its reader.
+    /// With these labels, the record of all labels would exceed the size limit of its reader.
     case labelsFull(AppID, size: Int, limit: Int)
 
     /// The release does not verify.
     case release(ReleaseError)
-    /// A label that is known with other bytes, and the difference.
+    /// A label that was published with other bytes, and the difference.
     case republished(EntryFault, difference: String)
     case conflict(PublishConflict)
     case dial(DialRefusal)
@@ -58,7 +58,7 @@ package enum ServerError: Error, Equatable, Sendable {
 
     /// A newer root of trust breaks a rule.
     case trust(TrustRefusal)
-    /// A role of the online key has the highest version there is: a thief had the key.
+    /// A role of the online key has the maximum version: the key was stolen.
     case exhausted(AppID, role: String)
 }
 
@@ -103,7 +103,7 @@ extension ServerError: CustomStringConvertible {
 }
 
 extension ServerError {
-    /// The advice after an unknown channel.
+    /// The advice for an unknown channel.
     package static func hint(channels: [ChannelName]) -> String {
         "its root of trust names \(channels.map(\.text).joined(separator: ", "))"
     }

@@ -1,33 +1,36 @@
 package import PatchFormat
 package import PatchTrust
 
-/// Why a newer root of trust was not taken in.
+/// Why a newer root of trust was rejected.
 ///
-/// Each case is one broken rule; nothing that is served has changed.
+/// Each case is one broken rule; the served state is unchanged.
 package enum TrustRefusal: Error, Equatable, Sendable {
-    /// Roots follow one another without a gap, and this one is neither in the tree nor in the folder.
+    /// A root between the known and the newest one is missing from the tree and the folder.
     case missingRoot(version: Int)
-    /// The tree has a newer one of this role.
+    /// The tree has a newer version of this role.
     case older(String, offered: Int, current: Int)
     /// The tree has this version of the role with other bytes.
     case forked(String, version: Int)
     case untrusted(document: String, TrustError)
-    /// For another app than the one that was named.
+    /// The root is for another app than requested.
     case otherApp(found: AppID?, expected: AppID)
     /// The new root lists another online key than the server has.
     case otherOnlineKey
-    /// What the channel offers does not verify under the new targets role: a release key was revoked.
+    /// A channel's published release does not verify under the new targets role: a release key was revoked.
     case channelUntrusted(ChannelName, version: Int, TrustError)
-    /// The targets role no longer delegates to it, and readers who know it would refuse a snapshot without it.
+    /// The targets role no longer delegates to it.
+    ///
+    /// Readers who know it would reject a snapshot without it.
     case channelVanished(String)
     /// The targets role delegates to a channel that was retired; readers know the last version of it.
     case channelRetired(ChannelName)
-    /// Readers would forget the version that the server knows of the channel, and the tree says an older one, 0 for none:
-    /// somebody put an old timestamp back, or a publish was interrupted.
+    /// Readers would forget the version that the server knows of the channel, and the tree has an older one (0 for none).
+    ///
+    /// An old timestamp was restored, or a publish was interrupted.
     case channelWentBack(ChannelName, version: Int, known: Int)
     /// Two releases were given for one channel.
     case twoReleases(ChannelName)
-    /// The number was used for other bytes, which caches keep for ever.
+    /// The version was used for other bytes, which caches keep for ever.
     case versionUsed(String, version: Int)
 }
 

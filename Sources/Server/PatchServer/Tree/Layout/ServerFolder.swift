@@ -2,23 +2,23 @@ package import PatchFormat
 package import PatchStore
 package import SystemPackage
 
-/// Where a server keeps everything.
+/// The layout of a server's folder.
 ///
 /// ```
-/// lock                          held by whoever changes anything below
-/// serving                       shared by those who serve it
-/// tree/APP/metadata, targets, objects     what is served, and nothing else; any static file server can serve it
-/// apps/APP/root.json            the root of trust that `init` was given; the tree is judged by it
+/// lock                          locked during any change below
+/// serving                       shared lock of the serving processes
+/// tree/APP/metadata, targets, objects     the served files, and no others; any static file server can serve it
+/// apps/APP/root.json            the root of trust given to `init`, by which the tree is verified
 /// apps/APP/online.key           the key of snapshot, timestamp and dial (0600)
 /// apps/APP/labels.json          every label ever published, with its content
-/// apps/APP/versions.json        numbers given to exported trees, of roles that are gone, and left out by a restore; missing
-///                               while there are none
-/// apps/APP/optimize.json        channels that wait for small forms and packs; missing if no channel waits
+/// apps/APP/versions.json        versions of exported trees and of deleted roles, and those skipped by a restore; missing
+///                               if there are none
+/// apps/APP/optimize.json        channels with missing small forms and packs; missing if there are none
 /// records.sqlite                tokens, history, proposals and the audit log; with SQLite's own files beside it (0600)
-/// uploads/APP/                  releases on their way in, never served
+/// uploads/APP/                  releases being uploaded, never served
 /// drafts/APP/CHANNEL/VERSION/   signed releases below their threshold, never served
-/// restoring/                    a backup on its way in, until it is whole
-/// optimizing                    held by the process that makes small forms and packs of published releases
+/// restoring/                    a backup being restored, until it is complete
+/// optimizing                    locked by the process that makes small forms and packs of published releases
 /// incoming/                     half-written files; emptied by the next change
 /// compressing.NUMBER/           compressed forms and packs of a release that is about to be published
 /// compressing.optimizing/       the same of a published release
@@ -45,7 +45,7 @@ package struct ServerFolder: Hashable, Sendable {
     package var apps: FilePath { root.at("apps") }
 
     package func tree(of app: AppID) -> FilePath { tree.at(app.text) }
-    /// Where an app's published tree is read and written: everything of it goes through here, but serving.
+    /// The storage of an app's published tree, for all reads and writes except serving.
     package func storage(of app: AppID, files: any FileOperations) -> any TreeStorage {
         FolderStorage(app: app, tree: tree(of: app), incoming: incoming, files: files)
     }
@@ -60,29 +60,29 @@ package struct ServerFolder: Hashable, Sendable {
         drafts(of: app).at(channel.text)
     }
 
-    /// Makes the folder itself where there is none.
+    /// Creates the folder, unless it exists.
     package func make(files: any FileOperations) throws(ServerError) {
         do throws(FileError) { try files.makeDirectory(root, permissions: .sharedDirectory) } catch {
             throw .file(error)
         }
     }
 
-    /// Takes the lock now or not at all.
+    /// Acquires the lock, or throws at once.
     ///
-    /// Every function of this module that changes something asks its caller to hold it.
+    /// Every function of this module that changes files requires its caller to hold it.
     package func locked(files: any FileOperations) throws(ServerError) -> StoreLock {
         try make(files: files)
         do throws(StoreLockError) { return try StoreLock(lock) } catch { throw .locked(error) }
     }
 
-    /// The same, waiting for whoever holds it.
+    /// Acquires the lock, after waiting for its holder.
     package func locked(waitingUpTo deadline: Duration) async throws(ServerError) -> StoreLock {
         do throws(StoreLockError) {
             return try await StoreLock(lock, waitingUpTo: deadline, clock: .continuous)
         } catch { throw .locked(error) }
     }
 
-    /// The apps that `init` was given, whatever of them was lost since.
+    /// The apps given to `init`, even if some of their files were lost since.
     package func givenApps(files: any FileOperations) throws(ServerError) -> [AppID] {
         let finished = Set(try allApps(files: files))
         do throws(FileError) {
@@ -112,13 +112,13 @@ package struct ServerFolder: Hashable, Sendable {
 }
 
 extension StoreLock {
-    /// Gives the lock back where its owner goes on without it.
+    /// Releases the lock before its owner ends.
     package consuming func release() {}
 }
 
 extension FilePermissions {
     /// 0755: every directory above and of the tree, which a web server may read as another user.
     static let sharedDirectory = FilePermissions(rawValue: 0o755)
-    /// 0644: every file of the tree that is no object.
+    /// 0644: every file of the tree except objects.
     package static let sharedFile = FilePermissions(rawValue: 0o644)
 }

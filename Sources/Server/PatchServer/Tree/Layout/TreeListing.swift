@@ -3,11 +3,11 @@ package import PatchFormat
 package import PatchStore
 package import SystemPackage
 
-/// Which files a published tree has: names, sizes and times; nothing is opened.
+/// The files of a published tree: names, sizes and times, without opening them.
 package struct TreeListing: Sendable {
     package struct File: Equatable, Sendable {
         package let size: Int
-        /// When it was last written, by the machine's clock of then.
+        /// When it was last written, by the machine's clock at that time.
         package let modified: UTCTime
 
         package init(size: Int, modified: UTCTime) {
@@ -17,7 +17,7 @@ package struct TreeListing: Sendable {
     }
 
     package var files: [TreePath.File: File]
-    /// What stands there and is no file of a published tree, by path below the app's folder.
+    /// Files that do not belong in a published tree, by path relative to the app's folder.
     package var strangers: [String]
 
     package init(files: [TreePath.File: File] = [:], strangers: [String] = []) {
@@ -46,9 +46,9 @@ package struct TreeListing: Sendable {
 extension TreeListing {
     /// Reads the folder `tree` of one app.
     ///
-    /// Symbolic links are not followed: each is a stranger. What is removed meanwhile is left out.
+    /// Symbolic links are not followed and count as strangers. Files removed during the listing are left out.
     ///
-    /// - Parameter folders: of the tree; nil for all of it.
+    /// - Parameter folders: the folders of the tree to list; nil for all.
     package init(
         of app: AppID,
         in tree: FilePath,
@@ -84,7 +84,7 @@ extension TreeListing {
                 switch try disk.status(of: tree.at(path))?.kind {
                 case .directory: try add(path, of: app, in: tree, disk)
                 case .file, .symbolicLink, .other: strangers.append(path)
-                // It is gone since its folder was listed.
+                // It was removed after its folder was listed.
                 case nil: break
                 }
             }
@@ -93,14 +93,14 @@ extension TreeListing {
 }
 
 extension TreePath {
-    /// Reads a path below the app's folder.
+    /// Parses a path relative to the app's folder.
     package init?(below app: AppID, _ path: String) {
         self.init(segments: [app.text] + path.split(separator: "/", omittingEmptySubsequences: false).map(String.init))
     }
 }
 
 extension UTCTime {
-    /// - Parameter nanoseconds: since 1970, as the kernel says.
+    /// - Parameter nanoseconds: since 1970, as reported by the kernel.
     package init(nanoseconds: Int64) {
         self.init(seconds: Int(nanoseconds.quotientAndRemainder(dividingBy: 1_000_000_000).quotient))
     }

@@ -2,7 +2,9 @@ package import PatchFormat
 import PatchCrypto
 package import PatchTrust
 
-/// The name of a file of the published tree: everything that is ever served, and nothing else, can be written as one.
+/// The name of a file of the published tree.
+///
+/// Only files with such a name are served.
 package struct TreePath: Hashable, Sendable {
     package enum File: Hashable, Sendable {
         case timestamp
@@ -11,20 +13,32 @@ package struct TreePath: Hashable, Sendable {
         case role(String, version: Int)
         case target(TargetPath, SHA256Digest)
         case object(SHA256Digest)
-        /// A whole bundle's objects in one, by its manifest: see ``FullPack``. No file: it is put together while it is sent.
+        /// A whole bundle's objects in one, by its manifest: see ``FullPack``.
+        ///
+        /// It is assembled while it is sent, and is not stored as a file.
         case pack(SHA256Digest)
-        /// A part of the update from one version of a bundle to another: transport, which nothing refers to.
+        /// A part of the update from one version of a bundle to another.
+        ///
+        /// Used only for transport, and unreferenced.
         case basePack(BasePack, BasePack.Part)
-        /// Which packs lead to a manifest: see ``PackIndex``. Replaced under its name as packs come and go.
+        /// The packs to a manifest: see ``PackIndex``.
+        ///
+        /// Replaced whenever packs are added or removed.
         case packIndex(SHA256Digest)
-        /// A channel's metadata in one: see ``Express``. A file in an exported tree alone; a server puts it together.
+        /// A channel's metadata in one: see ``Express``.
+        ///
+        /// A file only in an exported tree; a server assembles it.
         case express(ChannelName)
-        /// What the clients of another system ask for, below its folder. A file in an exported tree alone, as ``express(_:)`` is.
+        /// A file for another system's clients, below its folder.
+        ///
+        /// A file only in an exported tree, like ``express(_:)``.
         case gateway(Gateway, ChannelName, AssetPath)
-        /// A compressed form of a target, an object or a pack, made from it: transport, which nothing refers to.
+        /// A compressed form of a target, an object or a pack.
+        ///
+        /// Used only for transport, and unreferenced.
         indirect case compressed(File, CompressionFormat)
 
-        /// Every tree of ours has consistent snapshots: the version is in the name, whatever the request says.
+        /// All trees of this project have consistent snapshots: the version is in the name, regardless of the request.
         package init(_ request: RoleRequest) {
             switch request {
             case .root(let version): self = .root(version: version)
@@ -51,7 +65,7 @@ package struct TreePath: Hashable, Sendable {
         self.file = file
     }
 
-    /// Below the app's folder.
+    /// The path relative to the app's folder.
     package var path: String { file.path }
 }
 
@@ -77,8 +91,7 @@ extension TreePath.File {
         if case .compressed(let file, _) = self { file } else { self }
     }
 
-    /// Whether a compressed form of it may stand beside it: never of what is replaced under its name, and of what is
-    /// compressed already.
+    /// Whether a compressed form may be stored beside it: not for files that are replaced, or are compressed already.
     package var mayBeCompressed: Bool {
         switch self {
         case .timestamp, .basePack, .packIndex, .gateway, .compressed: false
@@ -88,9 +101,9 @@ extension TreePath.File {
 }
 
 extension TreePath {
-    /// Reads the decoded segments of a URL, `[APP, "objects", "ab", SHA256]`.
+    /// Parses the decoded segments of a URL, `[APP, "objects", "ab", SHA256]`.
     ///
-    /// One spelling for each file: what is read is written the same way again.
+    /// Each file has one spelling: writing the parsed path gives the same text.
     package init?(segments: [String]) {
         guard segments.count >= 3, let app = AppID(segments[0]),
             let file = Self.file(segments[1], Array(segments[2...]))
@@ -100,7 +113,7 @@ extension TreePath {
     }
 
     private static func file(_ folder: String, _ rest: [String]) -> File? {
-        // Its names are another's: what ends as a compressed form does is a file like any other.
+        // The gateway's names are free: one that ends like a compressed form is a file like any other.
         if folder == "gateways" { return gateway(rest) }
         for format in CompressionFormat.allCases where rest.last?.hasSuffix(format.suffix) == true {
             let name = String(rest[rest.count - 1].dropLast(format.suffix.count))
@@ -110,7 +123,7 @@ extension TreePath {
         return plain(folder, rest)
     }
 
-    /// No compressed form.
+    /// A file other than a compressed form.
     private static func plain(_ folder: String, _ rest: [String]) -> File? {
         switch folder {
         case "metadata": metadata(rest)
@@ -127,7 +140,7 @@ extension TreePath {
         return segments[0] == "timestamp.json" ? .timestamp : role(named: segments[0])
     }
 
-    /// `N.ROLE.json`, as it stands in the metadata folder.
+    /// Parses a name in the metadata folder, `N.ROLE.json`.
     package static func role(named name: String) -> File? {
         let parts = name.split(separator: ".", omittingEmptySubsequences: false)
         guard parts.count == 3, parts[2] == "json", parts[0].utf8.count <= 16, let version = Int(parts[0]), version > 0
@@ -167,7 +180,7 @@ extension TreePath {
         }
     }
 
-    /// `production.json`, `production.parameters.json`.
+    /// Parses `production.json` and `production.parameters.json`.
     private static func dialTarget(_ name: String) -> TargetPath? {
         let parts = name.split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false)
         guard let channel = ChannelName(String(parts[0])) else { return nil }

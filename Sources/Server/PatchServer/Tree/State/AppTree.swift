@@ -4,14 +4,14 @@ import PatchCrypto
 import PatchTrust
 package import SystemPackage
 
-/// What an app has on a server, read and written file by file: its published tree, and the records and drafts beside it.
+/// An app's files on a server: its published tree, and its records and drafts.
 ///
-/// Whoever calls a function that changes something holds the folder's lock; reading needs none, because every file but
-/// the timestamp is written once.
+/// A function that changes files requires its caller to hold the folder's lock. Reading needs none, because every file but the
+/// timestamp is written once.
 package struct AppTree: Sendable {
     package let app: AppID
     package let folder: ServerFolder
-    /// For all but the tree: records and drafts.
+    /// The operations for records and drafts, not for the tree.
     package let files: any FileOperations
     package let storage: any TreeStorage
 
@@ -35,7 +35,7 @@ package struct AppTree: Sendable {
         do throws(FileError) { return try files.read(path, limit: limit) } catch { throw .file(error) }
     }
 
-    /// A file that the published tree needs.
+    /// Reads a file that the published tree needs.
     package func read(_ file: TreePath.File, limit: Int) throws(ServerError) -> [UInt8] {
         guard let bytes = try storage.read(file, limit: limit) else {
             throw .treeFileMissing(app, "tree/\(app)/\(TreePath(app, file).path)")
@@ -43,7 +43,7 @@ package struct AppTree: Sendable {
         return bytes
     }
 
-    /// Of what stands in the tree under a name; nil when nothing does.
+    /// The digest of a file in the tree; nil if it does not exist.
     package func digest(of file: TreePath.File) throws(ServerError) -> SHA256Digest? {
         try storage.read(file, limit: Limits.targetsRole).map { SHA256Digest(of: $0) }
     }

@@ -3,19 +3,21 @@ package import PatchFormat
 package import PatchTrust
 package import SystemPackage
 
-/// The one private key a server holds: it signs snapshot, timestamp and dial, and nothing else.
+/// The only private key of a server.
+///
+/// It signs only snapshot, timestamp and dial.
 package struct OnlineKey: Sendable {
     private static let begin = "-----BEGIN "
     private static let end = "PRIVATE KEY-----"
 
     package let key: PrivateKey
-    /// The PEM block alone, as it was read: still encrypted where it was.
+    /// The PEM block alone, as it was read: still encrypted if the file was.
     package let pem: [UInt8]
     package let isEncrypted: Bool
 
     package var publicKey: PublicKey { key.publicKey }
 
-    /// Reads a file that holds one private key and no other; comments may stand around it.
+    /// Reads a file with exactly one private key; comments around it are allowed.
     package init(_ file: [UInt8], passphrase: String?, from path: FilePath) throws(ServerError) {
         guard file.count <= Limits.keyFile, let text = String(validating: file, as: UTF8.self),
             let block = Self.onlyBlock(of: text)
@@ -30,7 +32,7 @@ package struct OnlineKey: Sendable {
         PrivateKey.isEncrypted(String(decoding: file, as: UTF8.self))
     }
 
-    /// The lines from BEGIN to END; nil when there is none, or more than one private key.
+    /// The lines from BEGIN to END; nil unless there is exactly one private key.
     private static func onlyBlock(of text: String) -> String? {
         let lines = text.split(separator: "\n", omittingEmptySubsequences: false).map {
             $0.hasSuffix("\r") ? $0.dropLast() : $0
@@ -58,16 +60,16 @@ package struct OnlineKey: Sendable {
 }
 
 extension RoleKeys {
-    /// Where this role lists a key, however its PEM is written.
+    /// The role's entry for a key, regardless of its PEM spelling.
     package func entry(of key: PublicKey) -> (id: SHA256Digest, key: TUFKey)? {
         keys.first { $0.value.publicKey == key }.map { ($0.key, $0.value) }
     }
 }
 
 extension OnlineKey {
-    /// Whether this key, alone, signs snapshot, timestamp and dial, and no other role lists it.
+    /// Checks that this key alone signs snapshot, timestamp and dial, and that no other role lists it.
     ///
-    /// A release key on a server would let whoever takes the server approve releases.
+    /// A release key on a server would let an intruder approve releases.
     package func check(root: RootRole, targets: TargetsRole) throws(ServerError) {
         var offline = [("root", root.keys(of: "root")), ("targets", root.keys(of: "targets"))]
         offline += targets.delegations.filter { $0.name != "dial" }.map { ($0.name, $0.keys) }

@@ -4,8 +4,8 @@ package import PatchTrust
 
 /// Every label that was ever published, with its one content: `labels.json`.
 ///
-/// A row carries the role that published it, so that labels of a publish that was interrupted before its timestamp can be
-/// told apart: their role is newer than the published one.
+/// A row contains the role that published it. Labels of a publish that was interrupted before its timestamp have a newer role than
+/// the published one.
 package struct PublishedLabels: Equatable, Sendable {
     package static let format = "patchline-labels-v1"
     private static let name = "labels.json"
@@ -23,10 +23,10 @@ package struct PublishedLabels: Equatable, Sendable {
     }
 
     package private(set) var rows: [Label: Row] = [:]
-    /// Channels that were once taken out of the root of trust, with the version they had; some are back since.
+    /// Channels that were once removed from the root of trust, with their version then; some may be published again.
     package private(set) var dropped: [ChannelName: Int] = [:]
 
-    /// Of a server that published nothing yet.
+    /// The labels of a server that has published nothing yet.
     package init() {}
 
     /// The highest role that published a label of the channel.
@@ -34,7 +34,7 @@ package struct PublishedLabels: Equatable, Sendable {
         rows.values.reduce(0) { $1.channel == channel ? max($0, $1.roleVersion) : $0 }
     }
 
-    /// Forgets what was never published after all.
+    /// Removes labels that were never published.
     package func published(in state: PublishedState) -> PublishedLabels {
         var labels = self
         labels.rows = rows.filter { _, row in
@@ -43,14 +43,14 @@ package struct PublishedLabels: Equatable, Sendable {
         return labels
     }
 
-    /// Forgets what a thief published: the channel goes back to before `roleVersion`.
+    /// Removes an attacker's labels: the channel is reset to before `roleVersion`.
     package func recovering(_ channel: ChannelName, at roleVersion: Int) -> PublishedLabels {
         var labels = self
         labels.rows = rows.filter { _, row in row.channel != channel || row.roleVersion < roleVersion }
         return labels
     }
 
-    /// The channel is published no more; its labels stay what they are.
+    /// Adds a channel that is no longer published; its labels stay.
     package func dropping(_ channel: ChannelName, at roleVersion: Int) -> PublishedLabels {
         var labels = self
         labels.dropped[channel] = max(roleVersion, dropped[channel] ?? 0)
@@ -71,7 +71,7 @@ package struct PublishedLabels: Equatable, Sendable {
         return labels
     }
 
-    /// Writes a label down unless it is known; false where it is known with other bytes.
+    /// Records a label unless it is known; false if it is known with other bytes.
     package mutating func note(_ label: Label, _ row: Row) -> Bool {
         guard let known = rows[label] else {
             rows[label] = row

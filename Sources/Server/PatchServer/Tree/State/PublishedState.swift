@@ -3,43 +3,45 @@ import PatchCrypto
 package import PatchTrust
 import ReleaseFolder
 
-/// What the published tree of one app says now, every role of it verified from the root of trust.
+/// The published state of one app, with every role verified from the root of trust.
 ///
-/// Only its initialisers make one. Expiry is not looked at: a server whose roles ran out while it was off must be able to
-/// sign them again.
+/// Only its initialisers make one. Expiry is not checked: a server whose roles expired while it was off must be able to sign them
+/// again.
 package struct PublishedState: Sendable {
     package struct Channel: Sendable {
         package let role: TargetsRole
-        /// With the signatures that it was published with.
+        /// The role with the signatures that it was published with.
         package let envelope: Envelope
         /// See ``Envelope/identity``.
         package let identity: SHA256Digest
     }
 
     package let app: AppID
-    /// The roots that led here, the newest of them last.
+    /// The chain of roots, the newest last.
     package let roots: [TrustedRoot]
     package let root: RootRole
-    /// Of which ``timestamp`` is made: the one file of a tree that is replaced, and only while it is the one that was read.
+    /// The bytes of ``timestamp``.
+    ///
+    /// It is the only file of a tree that is replaced, and only if it is unchanged since it was read.
     package let timestampBytes: [UInt8]
     package let timestamp: TimestampRole
     package let snapshot: SnapshotRole
     package let targets: TargetsRole
     package let dial: TargetsRole
-    /// What `targets` says of the dial.
+    /// The delegation to the dial in `targets`.
     package let dialDelegation: Delegation
     package let channels: [ChannelName: Channel]
 
-    /// Reads and verifies every role of the tree; the root of trust is the one that `init` was given.
+    /// Reads and verifies every role of the tree, from the root of trust given to `init`.
     package init(of tree: AppTree) throws(ServerError) {
         try self.init(of: tree, along: try RootChain(of: tree).roots[...], offered: nil)
     }
 
-    /// The tree as it stands before a newer root of trust is taken in, or while that was interrupted.
+    /// The state of the tree before a newer root of trust is accepted, or after an interruption of that.
     ///
-    /// Its roles are judged by the newest root of the chain under which all of them verify: for a moment of every such
-    /// update the tree has a root whose keys did not sign its timestamp yet.
-    /// - Parameter offered: heals the targets role where the tree lost the very bytes that are offered.
+    /// Its roles are verified by the newest root of the chain under which all of them are valid. For a moment of every such update,
+    /// the tree has a root whose keys have not signed its timestamp yet.
+    /// - Parameter offered: replaces the targets role if the tree lost exactly these bytes.
     package init(of tree: AppTree, under chain: RootChain, offered: TrustUpload) throws(ServerError) {
         var first: ServerError?
         for last in chain.roots.indices.reversed() {
@@ -53,8 +55,8 @@ package struct PublishedState: Sendable {
     }
 
     /// - Parameters:
-    ///   - roots: never empty; the newest of them judges.
-    ///   - offered: the targets role's bytes, should the tree have lost them.
+    ///   - roots: never empty; the newest one verifies the roles.
+    ///   - offered: the targets role's bytes, in case the tree lost them.
     private init(of tree: AppTree, along roots: ArraySlice<TrustedRoot>, offered: [UInt8]?) throws(ServerError) {
         func walked(_ walk: MetadataWalk) throws(ServerError) -> TrustedRepository {
             try tree.walked(walk, offered: offered)
@@ -87,10 +89,10 @@ package struct PublishedState: Sendable {
         self.dial = dial
     }
 
-    /// Those that the root of trust names, whether something is published in them or not.
+    /// The channels in the root of trust, with or without a release.
     package var channelNames: [ChannelName] { targets.delegations.compactMap { ChannelName($0.name) }.sorted() }
 
-    /// - Throws: `noChannel` for any other.
+    /// - Throws: `noChannel` for any other channel.
     package func check(_ channel: ChannelName) throws(ServerError) {
         guard channelNames.contains(channel) else { throw .noChannel(app, channel, known: channelNames) }
     }
@@ -102,7 +104,9 @@ package struct PublishedState: Sendable {
 }
 
 extension AppTree {
-    /// Answers a walk from the tree; a server remembers nothing beside it.
+    /// Answers a walk from the tree.
+    ///
+    /// A server stores no other state.
     fileprivate func walked(_ start: MetadataWalk, offered: [UInt8]?) throws(ServerError) -> TrustedRepository {
         var walk = start
         while true {
@@ -124,7 +128,7 @@ extension AppTree {
 }
 
 extension RoleRequest {
-    /// The targets role as it is offered, where it is the one that is asked for.
+    /// The offered targets role, if it is the requested one.
     fileprivate func answer(from offered: [UInt8]?) -> [UInt8]? {
         guard let offered, case .role("targets", let file, _) = self,
             file == RoleFile(of: offered, version: file.version)

@@ -3,19 +3,19 @@ import PatchStore
 import PatchCrypto
 package import PatchTrust
 
-/// The roots of an app, from the one that `init` was given on, each signed by the one before it and by itself.
+/// The roots of an app, starting with the one given to `init`, each signed by its predecessor and by itself.
 ///
-/// Those of the published tree, continued by those that are offered. Where both have a version their bytes must be the
-/// same; one that is damaged in the tree is taken from the offer.
+/// They are the roots of the published tree, followed by the offered ones. A version in both must have the same bytes; a damaged
+/// one in the tree is replaced by the offered one.
 package struct RootChain: Sendable {
-    /// By version, without a gap; never empty.
+    /// The roots by version, without a gap; never empty.
     package private(set) var roots: [TrustedRoot]
     /// The newest version that readers of the tree can follow to now.
     package private(set) var publishedVersion: Int
 
     package var newest: TrustedRoot { roots[roots.count - 1] }
 
-    /// - Throws: `tree` for a root of the tree that does not follow from the one before it.
+    /// - Throws: `tree` for a root of the tree that is not signed by its predecessor.
     package init(of tree: AppTree) throws(ServerError) {
         try self.init(of: tree, offered: nil)
     }
@@ -46,7 +46,7 @@ package struct RootChain: Sendable {
         while try follow(tree, offered) {}
     }
 
-    /// Takes the next root; false when there is none.
+    /// Adds the next root; returns false if there is none.
     private mutating func follow(_ tree: AppTree, _ offered: TrustUpload?) throws(ServerError) -> Bool {
         let version = newest.version + 1
         let file = TreePath.File.root(version: version)

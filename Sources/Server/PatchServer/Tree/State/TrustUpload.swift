@@ -3,19 +3,19 @@ package import PatchStore
 import PatchTrust
 package import SystemPackage
 
-/// What `patchsign root publish` wrote: the newest root, the ones before it, and the top targets role.
+/// The output of `patchsign root publish`: the newest root, the previous ones, and the top targets role.
 ///
-/// Read but not verified: ``RootChain`` and ``RootOfTrust`` do that.
+/// Parsed but not verified: ``RootChain`` and ``RootOfTrust`` do that.
 package struct TrustUpload: Sendable {
-    /// Of the newest root.
+    /// The version of the newest root.
     package let version: Int
-    /// Which app the newest root says it is for; nil when it says none.
+    /// The app in the newest root, if any.
     package let app: AppID?
-    /// By version; the newest is among them.
+    /// The roots by version, including the newest.
     package let roots: [Int: [UInt8]]
     package let targets: [UInt8]
 
-    /// - Throws: `malformed` when the root cannot be read as one.
+    /// - Throws: `malformed` if the root cannot be parsed.
     package init(root: [UInt8], earlier: [Int: [UInt8]] = [:], targets: [UInt8]) throws(ServerError) {
         let role: RootRole
         do throws(FormatError) {
@@ -40,9 +40,9 @@ package struct TrustUpload: Sendable {
         try self.init(root: root, earlier: earlier, targets: targets)
     }
 
-    /// Reads `root.json`, `targets.json` and every `N.root.json` of a folder, and nothing else in it.
+    /// Reads only `root.json`, `targets.json` and every `N.root.json` of a folder.
     ///
-    /// Of the numbered ones the newest that a device would follow in one refresh, ``Limits/rootRotations``.
+    /// Of the numbered ones, reads the newest that a device would follow in one refresh, ``Limits/rootRotations``.
     package init(folder: FilePath, files: any FileOperations) throws(ServerError) {
         var earlier: [Int: [UInt8]] = [:]
         let root: [UInt8]

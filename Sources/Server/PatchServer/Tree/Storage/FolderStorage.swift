@@ -8,20 +8,20 @@ package import SystemPackage
 
 /// A published tree in a folder, which any static file server can serve.
 ///
-/// The writer holds the lock of the folder above, so that comparing and replacing are one step.
+/// The writer holds the lock of the parent folder, which makes comparing and replacing atomic.
 package struct FolderStorage: TreeStorage {
     /// How many files become durable together.
     private static let batch = 256
-    /// From how many files on one wait for the whole disk is cheaper than one for each file.
+    /// The number of files above which one wait for the whole disk is cheaper than one for each file.
     private static let many = 16
 
     package let app: AppID
-    /// The folder that holds `metadata`, `targets` and `objects`.
+    /// The folder with `metadata`, `targets` and `objects`.
     package let tree: FilePath
-    /// For half-written files, on the same disk.
+    /// The folder for half-written files, on the same disk.
     package let incoming: FilePath
     package let files: any FileOperations
-    /// Of scripts and assets.
+    /// The permissions of scripts and assets.
     package var objectPermissions = FilePermissions.sealed
     /// Compares the bytes of every existing file; otherwise the size suffices for files named by their digest.
     package var rereads = true
@@ -46,7 +46,9 @@ package struct FolderStorage: TreeStorage {
         tree.at(TreePath(app, file).path)
     }
 
-    /// The folder that it lies in, below the tree: what lies beside it has the same text, whose `FilePath` is made once.
+    /// The folder of a file, relative to the tree.
+    ///
+    /// Files in the same folder have the same text, whose `FilePath` is made once.
     private func folder(of file: TreePath.File) -> String {
         let path = TreePath(app, file).path
         return String(path[..<(path.lastIndex(of: "/") ?? path.startIndex)])
@@ -76,7 +78,7 @@ package struct FolderStorage: TreeStorage {
         } catch { throw .file(error) }
     }
 
-    /// What was written for the clients of other systems.
+    /// The files for other systems' clients.
     package func listingOfSites() throws(ServerError) -> TreeListing {
         do throws(FileError) {
             return try TreeListing(of: app, in: tree, below: ["gateways"], files: files)
@@ -141,7 +143,7 @@ extension FolderStorage {
 
     private func existing(_ write: TreeWrite) throws(ServerError) -> Present {
         if case .form(let file, let storage) = write.source {
-            // One that was removed since it was listed is not needed.
+            // A file removed after the listing is not needed.
             guard try storage.status(of: file) != nil else { return .right }
             if rereads { return try existing(write, like: file, of: storage) }
         }
@@ -159,7 +161,7 @@ extension FolderStorage {
                 guard try size(of: write.source) == status.identity.size else { return .wrong }
                 return .right
             }
-            // A name that does not give the content says nothing of it.
+            // Size comparison needs a name that determines the content.
             if !rereads, write.file.digest != nil, try size(of: write.source) == status.identity.size { return .right }
             return try files.fingerprint(of: destination, limit: Limits.object).sha256 == digest ? .right : .wrong
         } catch { throw .file(error) }
@@ -182,7 +184,7 @@ extension FolderStorage {
         }
     }
 
-    /// Makes all of these durable together, and then renames them.
+    /// Makes all of these files durable together, and then renames them.
     ///
     /// - Returns: their size in bytes.
     private func replace(_ writes: [TreeWrite]) throws(ServerError) -> Int {
@@ -210,7 +212,7 @@ extension FolderStorage {
         return size
     }
 
-    /// - Parameter isAlone: whether it is made durable here, and not with others.
+    /// - Parameter isAlone: whether to make it durable here, instead of together with others.
     /// - Returns: its size in bytes.
     private func fill(_ new: FilePath, with write: TreeWrite, isAlone: Bool) throws(ServerError) -> Int {
         let writer: any FileWriter
@@ -278,7 +280,7 @@ extension FolderStorage {
         } catch { throw .file(error) }
     }
 
-    /// Syncs a directory after removals, and removes an empty one of targets.
+    /// Syncs a directory after removals, and removes an empty directory below `targets`.
     private func settle(_ directory: String) throws(FileError) {
         var directory = directory
         while directory.hasPrefix("targets/"), try files.list(tree.at(directory)).isEmpty {

@@ -6,43 +6,44 @@ package import SystemPackage
 
 /// The storage of one app's published tree.
 ///
-/// Every file but the timestamp is written once, under a name that gives its content or a number that is never used
-/// again, so writers cannot collide there. The one hard verb is ``exchange(_:for:)``, compare-and-swap of the
-/// timestamp, which makes every file put before it the current state. A folder does it under its lock; an object store
-/// can do it with conditional writes.
+/// Every file but the timestamp is written once, under a name that determines its content or a version that is never used again, so
+/// writers cannot collide. The one difficult operation is ``exchange(_:for:)``, compare-and-swap of the timestamp, which makes
+/// every file written before it the current state. A folder does it under its lock; an object store can use conditional writes.
 ///
 /// Reading needs no lock. Calls block.
 package protocol TreeStorage: Sendable {
-    /// The size and edition of a file; nil when it does not exist.
+    /// The size and edition of a file; nil if it does not exist.
     func status(of file: TreePath.File) throws(ServerError) -> StoredFile?
 
-    /// - Returns: nil when it does not exist.
-    /// - Throws: `file` with `tooLarge` when there are more than `limit` bytes.
+    /// - Returns: nil if it does not exist.
+    /// - Throws: `file` with `tooLarge` if it has more than `limit` bytes.
     func open(_ file: TreePath.File, limit: Int) throws(ServerError) -> (any FileReader)?
 
     /// All files of the tree; opens none of them.
     func listing() throws(ServerError) -> TreeListing
 
-    /// The same of its targets and packs alone, which are few beside its objects.
+    /// A listing of its targets and packs alone, which are few compared with its objects.
     func listingOfPacks() throws(ServerError) -> TreeListing
 
     /// All roles in the tree but the timestamp.
     func roles() throws(ServerError) -> [TreePath.File]
 
-    /// Writes files that are missing or different; leaves correct ones alone.
+    /// Writes missing and different files, and keeps correct ones.
     ///
-    /// Afterwards: every one of these files is durable and visible to readers. When it throws, any of them may be.
-    /// - Parameter progress: called with the number of files done.
+    /// Afterwards: every one of these files is durable and visible to readers. If it throws, any of them may be.
+    /// - Parameter progress: called with the number of finished files.
     func put(_ writes: [TreeWrite], progress: (_ done: Int) -> Void) throws(ServerError) -> TreeChange
 
-    /// Replaces the timestamp, if it still is the one that the writer read.
+    /// Replaces the timestamp, if it is still the one that the writer read.
     ///
-    /// Afterwards: readers see the new state, durably. An identical timestamp is left alone.
-    /// - Parameter expected: nil when there must be none yet.
-    /// - Throws: `movedOn`, with nothing changed, when it is another.
+    /// Afterwards: readers see the new state, durably. An identical timestamp is kept.
+    /// - Parameter expected: nil if none may exist yet.
+    /// - Throws: `movedOn`, with nothing changed, if it is another one.
     func exchange(_ timestamp: [UInt8], for expected: [UInt8]?) throws(ServerError) -> TreeChange
 
-    /// Removes these files; one that is gone already is no error. Afterwards: durable.
+    /// Removes these files, ignoring missing ones.
+    ///
+    /// Afterwards: durable.
     func remove(_ files: [TreePath.File]) throws(ServerError)
 
     /// Removes the half-written files of an interrupted writer.
@@ -70,11 +71,11 @@ package struct StoredFile: Hashable, Sendable {
 package struct TreeWrite: Sendable {
     package enum Source: Sendable {
         case bytes([UInt8])
-        /// Copied, and compared with the digest meanwhile.
+        /// Copied, and checked against the digest.
         case file(FilePath, SHA256Digest)
-        /// The same, from a tree.
+        /// Copied from a tree, and checked against the digest.
         case stored(TreePath.File, any TreeStorage, SHA256Digest)
-        /// A compressed form from a tree, copied as it is: nobody relies on its bytes.
+        /// A compressed form from a tree, copied unchecked: its bytes are not relied on.
         case form(TreePath.File, any TreeStorage)
     }
 
@@ -92,7 +93,7 @@ package struct TreeChange: Equatable, Sendable {
     /// Files written, and their bytes.
     package var files = 0
     package var bytes = 0
-    /// Objects and targets that had other bytes than their name says, by path below the app's folder.
+    /// Objects and targets whose bytes did not match their name, by path relative to the app's folder.
     package var repaired: [String] = []
 
     package static let nothing = TreeChange()
@@ -110,7 +111,7 @@ package struct TreeChange: Equatable, Sendable {
 }
 
 extension TreeStorage {
-    /// - Returns: nil when it does not exist.
+    /// - Returns: nil if it does not exist.
     package func read(_ file: TreePath.File, limit: Int) throws(ServerError) -> [UInt8]? {
         guard let reader = try open(file, limit: limit) else { return nil }
         var bytes: [UInt8] = []
@@ -118,7 +119,7 @@ extension TreeStorage {
         return bytes
     }
 
-    /// - Returns: nil when it does not exist.
+    /// - Returns: nil if it does not exist.
     package func fingerprint(of file: TreePath.File) throws(ServerError) -> Fingerprint? {
         guard let reader = try open(file, limit: Limits.object) else { return nil }
         do throws(FileError) { return try reader.fingerprint() } catch { throw .file(error) }
