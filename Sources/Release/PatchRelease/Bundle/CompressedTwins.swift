@@ -2,9 +2,11 @@ import PatchFormat
 import PatchStore
 import SystemPackage
 
-/// The compressed files of a bundle, judged against their plain ones.
+/// The compressed files of a bundle, compared with their plain files.
 struct CompressedTwins: Sendable {
-    /// A server would send other contents than the plain file's.
+    /// Compressed files with other contents than their plain files.
+    ///
+    /// A server would send those.
     let leftOut: Set<AssetPath>
     let notes: [BundleNote]
 
