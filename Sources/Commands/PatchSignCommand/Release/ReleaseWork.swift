@@ -193,7 +193,7 @@ struct ReleaseWork {
 
     /// Progress before the user is asked to sign the role.
     ///
-    /// The pipeline's key signs entries, which is no approval, so the label avoids the word.
+    /// Entries are signed by the pipeline's key without approval, so the label avoids the word.
     private static let preparing: @Sendable (ReleaseBuilder.Phase, Int) -> Progress = { phase, total in
         reporter(phase == .signing ? preparingLabel : label(of: phase))(total)
     }
