@@ -48,7 +48,7 @@ package struct VerifiedRelease: Sendable {
 
     /// - Parameters:
     ///   - delegation: The top targets role's delegation to the channel.
-    ///   - elsewhere: The location of an object that the release leaves out, in the published tree.
+    ///   - elsewhere: Opens an object that the release leaves out, from the published tree.
     ///   - leftOut: `counted` to check a release without its objects. A server never uses it.
     ///   - observe: Called with each successful check, before the first failing one.
     ///   - progress: Called with the number of checked objects.

@@ -21,7 +21,6 @@ extension FilePath {
     ///
     /// Used for a path that is stored, or read again later, when its links may have other targets. `..` leads to the parent of
     /// the preceding component's target, as in the kernel.
-    /// path before it leads to, as the kernel reads it.
     package init(asNamed text: String) {
         let path = FilePath(text)
         let start = path.isAbsolute ? FilePath("/") : Self.workingDirectory
@@ -113,7 +112,6 @@ private enum NamedLink {
     ///
     /// Such a link is in a folder that others may write to, such as `/tmp`, and may be an attack. The kernel rejects such links
     /// too (proc(5), `fs.protected_symlinks`), but not for an already resolved path.
-    /// refuses such links too (proc(5), `fs.protected_symlinks`), but not to a path without its links.
     private static func isAnothers(_ link: stat, in folder: ArraySlice<UInt8>) -> Bool {
         var facts = stat()
         let text = folder.isEmpty ? "/" : String(decoding: folder, as: UTF8.self)

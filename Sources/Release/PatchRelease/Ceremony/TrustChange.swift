@@ -19,7 +19,6 @@ package struct TrustChange: Sendable {
     ///
     /// Publishing does not require them, so that it works after a loss of those keys. With them, every reader always finds
     /// targets that its root's keys have signed.
-    /// did not sign the targets that lie there.
     package let handover: TrustQuorum?
 
     /// - Parameter base: The current roles; nil if none exist yet.

@@ -23,7 +23,7 @@ struct ExternalSigner: Sendable {
     let publicKey: PublicKey
     private let command: [String]
     private let timeout: Int
-    /// Environment variables that are removed for the command, because they contain secrets of other keys.
+    /// Environment variables that the command does not receive, because they contain secrets of other keys.
     private let hidden: [String]
 
     init(_ file: FilePath, hiding hidden: [String] = [], files: any FileOperations) throws(SigningError) {

@@ -63,7 +63,7 @@ package struct SigningKey: Sendable {
 
     /// Reads the description of an external signer.
     ///
-    /// - Parameter hidden: Environment variables with secrets of other keys. They are removed for its command.
+    /// - Parameter hidden: Environment variables with secrets of other keys. Its command does not receive them.
     package init(
         signer file: FilePath,
         hiding hidden: [String] = [],
