@@ -6,9 +6,7 @@ package import SystemPackage
 
 /// The folder that an app embeds.
 ///
-/// It is read here, and verified only by ``verify(files:)``.
-///
-/// It is never written to, and no symbolic link in it is followed.
+/// It is read here, and verified only by ``verify(files:)``. It is never written to, and no symbolic link in it is followed.
 package struct EmbeddedFolder: Sendable {
     /// The path with all symbolic links resolved.
     package let path: FilePath

@@ -9,10 +9,8 @@ import PatchTrust
 
 /// An HTTP client for a release service.
 ///
-/// It repeats requests if that may help.
-///
-/// Redirects are not followed, and nothing is cached. The token is sent only to the service: before the first request with it,
-/// the server must state whether it has the app, and prove that it knows the token.
+/// It repeats requests if that may help. Redirects are not followed, and nothing is cached. The token is sent only to the
+/// service: before the first request with it, the server must state whether it has the app, and prove that it knows the token.
 package struct ServiceClient: Sendable {
     package struct Settings: Sendable {
         /// Trusted certificates in PEM, instead of the system's.

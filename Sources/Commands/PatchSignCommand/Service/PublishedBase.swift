@@ -10,10 +10,8 @@ import SystemPackage
 
 /// The release that a server publishes, downloaded and verified.
 ///
-/// The next one is made from it.
-///
-/// Only documents are downloaded: roles, the list, and the manifest and signatures of each listed bundle. Scripts and assets are
-/// not needed, because unchanged files keep their signatures and are not uploaded again.
+/// The next one is made from it. Only documents are downloaded: roles, the list, and the manifest and signatures of each listed
+/// bundle. Scripts and assets are not needed, because unchanged files keep their signatures and are not uploaded again.
 struct PublishedBase {
     let server: ServerOptions
     let memory: MemoryOptions

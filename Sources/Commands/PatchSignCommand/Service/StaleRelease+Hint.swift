@@ -4,13 +4,13 @@ import ReleaseClient
 
 /// How a release can be made again.
 enum Remake: Equatable {
-    /// From its source folder. A release does not name that folder.
+    /// It is made from its source folder, which a release does not name.
     case folder
-    /// By a complete command.
+    /// A complete command makes it.
     case command(String)
-    /// From the proposal that it implements.
+    /// It is made from the proposal that it implements.
     case proposal(ProposalID)
-    /// By other means: the hint contains no command.
+    /// It is made by other means, so the hint contains no command.
     case elsewhere
 
     /// - Parameter server: The server options for another command, with a leading space.

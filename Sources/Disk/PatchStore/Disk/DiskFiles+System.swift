@@ -4,9 +4,8 @@ package import SystemPackage
 extension DiskFiles {
     /// Reads a file that the system's administrator owns.
     ///
-    /// Its name may be a symbolic link, such as `/etc/localtime`.
-    ///
-    /// All files in a store are read by ``read(_:limit:)``, which follows no link.
+    /// Its name may be a symbolic link, such as `/etc/localtime`. All files in a store are read by ``read(_:limit:)``, which
+    /// follows no link.
     package func readOfSystem(_ path: FilePath, limit: Int) throws(FileError) -> [UInt8] {
         let file: OwnedDescriptor
         do {

@@ -3,11 +3,9 @@ package import SystemPackage
 
 /// The durable operations on a disk.
 ///
-/// Each one documents the state of the disk afterwards.
-///
-/// *Durable* means: preserved after a power failure. Syncing a file makes its content and permissions durable; syncing its
-/// directory makes its name durable. Anything that is not durable yet may survive a power failure completely, in part, or not at
-/// all. When an operation throws, any part of it may have happened.
+/// Each one documents the state of the disk afterwards. *Durable* means: preserved after a power failure. Syncing a file makes
+/// its content and permissions durable; syncing its directory makes its name durable. Anything that is not durable yet may
+/// survive a power failure completely, in part, or not at all. When an operation throws, any part of it may have happened.
 ///
 /// Paths are absolute. No operation follows a symbolic link in the last component of a path. Calls block.
 package protocol FileOperations: Sendable {

@@ -41,9 +41,7 @@ package final class LiveFile: Sendable {
 
     /// The contents of files whose owning process is alive.
     ///
-    /// A file that is still being written is empty.
-    ///
-    /// Removes stale files.
+    /// A file that is still being written is empty. Removes stale files.
     ///
     /// - Parameter limit: The maximum size of each file, in bytes.
     package static func contents(of directory: FilePath, limit: Int) throws(FileError) -> [[UInt8]] {

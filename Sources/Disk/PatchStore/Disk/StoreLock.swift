@@ -20,10 +20,9 @@ extension StoreLockError: CustomStringConvertible {
 
 /// The right to change a store, from `init` to `deinit`.
 ///
-/// On this machine one owner has it at a time, or several share it.
-///
-/// It is a flock(2), exclusive unless shared. The kernel releases it when the process ends for any reason, so a lock is never
-/// stale. The file itself remains, because removing it would let two owners lock two files of one name.
+/// On this machine one owner has it at a time, or several share it. It is a flock(2), exclusive unless shared. The kernel
+/// releases it when the process ends for any reason, so a lock is never stale. The file itself remains, because removing it would
+/// let two owners lock two files of one name.
 ///
 /// The file is unlocked explicitly, not only closed: a forked child also has it open until it executes its program, which may
 /// take long on a busy machine.

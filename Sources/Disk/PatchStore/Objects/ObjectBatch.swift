@@ -62,9 +62,7 @@ package struct ObjectBatch: Sendable {
 
     /// Makes objects of a full batch, one batch at a time.
     ///
-    /// Other parts may be added meanwhile.
-    ///
-    /// Afterwards the objects exist. Their names are durable with the next sync.
+    /// Other parts may be added meanwhile. Afterwards the objects exist. Their names are durable with the next sync.
     /// - Returns: the identities to record once all links are made.
     package func commit(_ full: Full) throws(FileError) -> [SHA256Digest: FileIdentity] {
         try disk.sync()
@@ -84,9 +82,7 @@ package struct ObjectBatch: Sendable {
 
     /// Commits the remaining parts.
     ///
-    /// No other commit may run.
-    ///
-    /// Afterwards every object is durable, including those of an earlier batch that was interrupted.
+    /// No other commit may run. Afterwards every object is durable, including those of an earlier batch that was interrupted.
     /// - Returns: the objects made now.
     package mutating func finish() throws(FileError) -> [SHA256Digest: FileIdentity] {
         let made = filling.parts.isEmpty ? [:] : try commit(filling)

@@ -5,10 +5,8 @@ import SystemPackage
 
 /// Receives one object.
 ///
-/// The bytes are written to `INCOMING/<sha256>.part` and digested as they arrive.
-///
-/// A released receiver keeps the part file, and the next one resumes there. Bytes that do not match the entry are removed, so
-/// that no receiver resumes from them.
+/// The bytes are written to `INCOMING/<sha256>.part` and digested as they arrive. A released receiver keeps the part file, and
+/// the next one resumes there. Bytes that do not match the entry are removed, so that no receiver resumes from them.
 package struct ObjectReceiver: ~Copyable {
     package let expected: ExpectedFile
     /// The number of bytes in the part file at the start.

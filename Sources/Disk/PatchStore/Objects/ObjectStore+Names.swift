@@ -6,11 +6,10 @@ package import SystemPackage
 extension ObjectStore {
     /// Makes the hard link `destination` to an object.
     ///
-    /// An existing link to it is kept.
-    ///
-    /// Afterwards it is durable once the caller has synced the directory of `destination`, which must exist. The object has
-    /// another ``FileIdentity``: it must be recorded after this, or linked within ``carrying(_:of:over:)``. If the object is
-    /// repaired later, it is another file, and the link must be made again, because it refers to the damaged one.
+    /// An existing link to it is kept. Afterwards it is durable once the caller has synced the directory of `destination`, which
+    /// must exist. The object has another ``FileIdentity``: it must be recorded after this, or linked within
+    /// ``carrying(_:of:over:)``. If the object is repaired later, it is another file, and the link must be made again, because it
+    /// refers to the damaged one.
     /// - Throws: `cannotLink` if the file system has no hard links or the file has too many; `exists` if `destination` is another
     ///   file.
     package func link(_ digest: SHA256Digest, to destination: FilePath) throws(FileError) {

@@ -4,9 +4,7 @@ import SystemPackage
 
 /// The compressed files of a bundle, compared with their plain files.
 struct CompressedTwins: Sendable {
-    /// Compressed files with other contents than their plain files.
-    ///
-    /// A server would send those.
+    /// Compressed files that differ from their plain file or are not valid; a server would send other content than the plain file.
     let leftOut: Set<AssetPath>
     let notes: [BundleNote]
 

@@ -4,10 +4,9 @@ import PatchTrust
 
 /// A draft compared with the roles it was made from.
 ///
-/// Every change in it is described, and all rules are fulfilled.
-///
-/// The description is verified: both roles are built again from the base and the differences found, and must equal the draft's
-/// roles. A draft with any other change is rejected. Pure: no file, no clock.
+/// Every change in it is described, and all rules are fulfilled. The description is verified: both roles are built again from the
+/// base and the differences found, and must equal the draft's roles. A draft with any other change is rejected. Pure: no file, no
+/// clock.
 package struct TrustChange: Sendable {
     package let base: TopRoles?
     package let draft: TrustDraft

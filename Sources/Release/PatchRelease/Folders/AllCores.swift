@@ -3,10 +3,8 @@ import Synchronization
 
 /// Applies `transform` to all elements on all cores.
 ///
-/// The results are in the order of the elements.
-///
-/// Each core processes one element at a time, so a `transform` that runs a process has one process per core. After an error, no
-/// later element is started.
+/// The results are in the order of the elements. Each core processes one element at a time, so a `transform` that runs a process
+/// has one process per core. After an error, no later element is started.
 ///
 /// - Parameter chunk: The number of elements per task: small enough to distribute the work evenly, large enough to keep the
 ///   overhead low.

@@ -137,9 +137,8 @@ struct PackageMaking: Sendable {
 
     /// Checks that the keys are those of the previous package.
     ///
-    /// An app has one pair and one encryption key, and rejects packages made with others.
-    ///
-    /// The check is skipped if the previous package is not available.
+    /// An app has one pair and one encryption key, and rejects packages made with others. The check is skipped if the previous
+    /// package is not available.
     private func checkSame(
         _ keys: PackageKeys,
         _ row: PackageDraft.Row,

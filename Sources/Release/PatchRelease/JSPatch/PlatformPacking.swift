@@ -48,9 +48,8 @@ package struct PlatformPacking: Sendable {
 
     /// Signs the package, verifies it as a client does, and writes it.
     ///
-    /// Then replaces the sync file.
-    ///
-    /// Afterwards both files are stored, durably. After an error there is neither, or only the package, which no device requests.
+    /// Then replaces the sync file. Afterwards both files are stored, durably. After an error there is neither, or only the
+    /// package, which no device requests.
     package func pack(signedBy signer: JSPatchSigner, encryptedBy key: AESKey) throws(SigningError) -> Packed {
         let place = output.parent.at(PlatformPlace.indexName)
         let before = try Self.replaced(place)

@@ -6,9 +6,8 @@ package import SystemPackage
 
 /// The release from which a new one is made.
 ///
-/// Everything in it is verified, and its quorum is complete.
-///
-/// Its list is carried over and signed again, so it must not contain anything unverified. Its expiry is not checked.
+/// Everything in it is verified, and its quorum is complete. Its list is carried over and signed again, so it must not contain
+/// anything unverified. Its expiry is not checked.
 package struct BaseRelease: Sendable {
     /// The signatures that its role must have.
     package enum SignatureRule: Sendable {
