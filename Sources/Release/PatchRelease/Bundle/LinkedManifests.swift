@@ -14,7 +14,7 @@ struct LinkedManifests: Equatable, Sendable {
         let target: String
     }
 
-    /// Manifests with names that do not show it, each with the first page that links to it.
+    /// Manifests that their names do not identify, each with the first page that links to it.
     private(set) var files: [(path: AssetPath, page: AssetPath)] = []
     /// Links to this origin without a matching JSON file in the bundle.
     private(set) var missing: [Link] = []

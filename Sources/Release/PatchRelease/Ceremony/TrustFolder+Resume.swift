@@ -6,7 +6,7 @@ import PatchTrust
 extension TrustFolder {
     /// Completes an interrupted ceremony: publishes the draft, renames the staged pairs and removes the draft.
     ///
-    /// - Returns: the draft if it waits for signatures. A draft made from older roles than the folder's is ignored.
+    /// - Returns: the draft if it waits for signatures. A draft made from other roles than the folder's is ignored.
     package func resume(at time: UTCTime) throws(SigningError) -> TrustDraft? {
         let status = try onDisk { () throws(FileError) in try files.status(of: draftPath) }
         guard status != nil else {

@@ -8,7 +8,7 @@ package import SystemPackage
 package struct BundleContents: Sendable {
     package let folder: FilePath
     package let files: [(path: AssetPath, file: FilePath, fingerprint: Fingerprint)]
-    /// The files of ``FolderScan/leftOut``, and stale compressed files.
+    /// The paths of ``FolderScan/leftOut``, and compressed files that do not match their plain files.
     package let leftOut: [String]
     let notes: [BundleNote]
     let linkedManifests: LinkedManifests

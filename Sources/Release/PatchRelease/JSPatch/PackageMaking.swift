@@ -86,7 +86,7 @@ struct PackageMaking: Sendable {
         // A release has one app key: a description names one, and wires with another key are carried over.
         for (appKey, lines) in Dictionary(grouping: lines, by: \.wire.appKey) {
             guard let appKey else { continue }
-            // Two keys are equal if they encrypt an empty input to the same bytes. The keys themselves are not readable.
+            // Two keys are equal if they encrypt an empty input to the same bytes. The keys themselves are not exposed.
             let own = lines.filter { line in
                 AESKey(PlatformPlace(appKey, line.appVersion).ownKey)?.encrypted([]) == encryption.encrypted([])
             }
