@@ -3,9 +3,9 @@ package import SystemPackage
 
 /// Paths named by an owner: on the command line, in the environment, in a settings file.
 ///
-/// Symbolic links are only followed here. A system may link `/home` to `/var/home`, and a data partition is often a link. So a
-/// named path is resolved once, and nothing below it is reached through a link afterwards: the other operations of this module
-/// reject links.
+/// Symbolic links are only followed here and by ``DiskFiles/readOfSystem(_:limit:)``. A system may link `/home` to `/var/home`,
+/// and a data partition is often a link. So a named path is resolved once, and nothing below it is reached through a link
+/// afterwards: the other operations of this module reject links.
 extension FilePath {
     /// The working directory of this process.
     package static var workingDirectory: FilePath {
