@@ -2,7 +2,7 @@ import PatchFormat
 import PatchRelease
 import CommandKit
 
-/// What `patchsign` advises for each problem of a bundle's folder.
+/// The hints of `patchsign` for problems of a bundle's folder.
 extension Failure {
     static func hint(_ problem: BundleProblem) -> String? {
         switch problem {
@@ -36,7 +36,7 @@ extension Failure {
         }
     }
 
-    /// One line for each kind of problem, and what fixes it.
+    /// One line for each kind of problem, with its remedy.
     static func several(_ problem: BundleProblem, at place: DescriptionError) -> Failure {
         let mistakes = problem.mistakes(at: place)
         return Failure("\(mistakes.first ?? place)", hint: several(problem.groups), code: .malformed)

@@ -2,7 +2,7 @@ import PatchFormat
 import PatchRelease
 import CommandKit
 
-/// How `patchsign` ends, and what it advises, when a draft of root or targets is not taken.
+/// The exit codes and hints of `patchsign` for a rejected draft of root or targets.
 extension CeremonyError {
     var code: ResultCode {
         switch self {

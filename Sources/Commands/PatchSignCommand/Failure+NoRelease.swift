@@ -5,7 +5,7 @@ import PatchStore
 import SystemPackage
 
 extension Failure {
-    /// For a path at which a signed release was expected and is not: what stands there, and what was probably meant.
+    /// The failure for a path without a signed release, with a hint that depends on the path's content.
     static func noRelease(at path: FilePath, code: ResultCode) -> Failure {
         let files = DiskFiles()
         func has(_ name: String) -> Bool { (try? files.status(of: path.at(name))) != nil }

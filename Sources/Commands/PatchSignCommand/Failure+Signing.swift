@@ -9,7 +9,7 @@ import ReleaseFolder
 import SystemPackage
 import CommandKit
 
-/// What `patchsign` says and how it ends for each error: the one place for text, hint and exit code.
+/// The message, hint and exit code of `patchsign` for each error, defined only here.
 extension Failure {
     init(_ error: SigningError) {
         switch error {
@@ -126,7 +126,7 @@ extension Failure {
         }
     }
 
-    /// What clients do without their packages is said before it happens.
+    /// States the effect on clients without packages, before it happens.
     private static func hint(_ unmade: [UnmadePackage]) -> String {
         let options = Set(unmade.flatMap(\.options)).sorted(by: >).joined(separator: " and ")
         let shown = unmade.prefix(UnmadePackage.shown).map { package in
@@ -149,12 +149,12 @@ extension Failure {
         "give its passphrase with --passphrase-file or --passphrase-env, or on a terminal"
 }
 
-/// Runs the library's work with its errors as failures.
+/// Runs the library's work and converts its errors to failures.
 func signing<Value>(_ work: () throws(SigningError) -> Value) throws(Failure) -> Value {
     do throws(SigningError) { return try work() } catch { throw Failure(error) }
 }
 
-/// The same for work that waits.
+/// Runs asynchronous work and converts its errors to failures.
 func signing<Value>(_ work: () async throws(SigningError) -> Value) async throws(Failure) -> Value {
     do throws(SigningError) { return try await work() } catch { throw Failure(error) }
 }

@@ -2,7 +2,7 @@ import PatchFormat
 import ArgumentParser
 import CommandKit
 
-/// `patchsign`: makes keys, describes and signs releases; the only program that reads a release key.
+/// `patchsign`: makes keys, describes and signs releases; the only program that reads release keys.
 @main
 struct PatchSignProgram: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

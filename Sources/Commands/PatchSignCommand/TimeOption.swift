@@ -12,7 +12,7 @@ extension KeyPolicy {
     }
 }
 
-/// When a document says that it was made.
+/// The creation time of a document.
 struct TimeOption: ParsableArguments {
     @Option(
         help: ArgumentHelp(
@@ -23,7 +23,7 @@ struct TimeOption: ParsableArguments {
     )
     var at: UTCTime?
 
-    /// - Throws: Without a given time, if the clock shows a time that is certainly past. Devices would refuse the result.
+    /// - Throws: an error if no time is given and the clock is certainly wrong. Devices would reject the result.
     func time() throws(Failure) -> UTCTime {
         if let given = try given() { return given }
         let clock = ProcessEnvironment.now()
@@ -31,7 +31,7 @@ struct TimeOption: ParsableArguments {
         return clock
     }
 
-    /// How far a clock may be behind the build of this program.
+    /// The maximum time that a clock may be behind this program's build.
     private static let slack = Duration.minutes(1)
 
     static func clockBehind(_ clock: UTCTime) -> Failure {
@@ -42,14 +42,14 @@ struct TimeOption: ParsableArguments {
         )
     }
 
-    /// Nil where nobody named a time.
+    /// The given time; nil if there is none.
     func given() throws(Failure) -> UTCTime? {
         if let at { return at }
         return try UTCTime.ofEnvironment()
     }
 }
 
-/// By which time it is judged what has expired.
+/// The time by which expiry is judged.
 struct JudgingTimeOption: ParsableArguments {
     @Option(
         help: ArgumentHelp(
@@ -67,7 +67,7 @@ struct JudgingTimeOption: ParsableArguments {
 }
 
 extension UTCTime {
-    /// What SOURCE_DATE_EPOCH says (reproducible-builds.org); nil where it is not set.
+    /// The value of SOURCE_DATE_EPOCH (reproducible-builds.org); nil if it is not set.
     fileprivate static func ofEnvironment() throws(Failure) -> UTCTime? {
         guard let epoch = ProcessEnvironment.environment("SOURCE_DATE_EPOCH") else { return nil }
         guard let seconds = Int(epoch), (0..<253_402_300_800).contains(seconds) else {
@@ -78,12 +78,14 @@ extension UTCTime {
 }
 
 extension ProcessEnvironment {
-    /// The clock, or the build of this program if the clock is behind it: by this time expiry is judged.
+    /// The clock, or the build time of this program if the clock is behind it.
+    ///
+    /// Expiry is judged by this time.
     static var latestPast: UTCTime { max(now(), Build.time) }
 }
 
 extension ReleaseExpiry {
-    /// Refuses a release that no device takes any more.
+    /// Rejects a release that every device would reject as expired.
     func refuseExpired(at now: UTCTime, _ allowance: String? = nil) throws(Failure) {
         guard let role = expired(at: now) else { return }
         let isOwn = role == release

@@ -1,24 +1,26 @@
 import CLinux
 import Glibc
 
-/// A command that is run once, waited for, and killed with its whole process group when it takes too long.
+/// Runs a command once and waits for it.
 ///
-/// The message lies in a file in memory: a command may read it or not, at any pace, and nothing here can block or be ended
-/// by SIGPIPE.
+/// On timeout, its whole process group is killed. The input is a file in memory. A command may read it or not, at any pace, so
+/// this process can neither block nor receive SIGPIPE.
 package enum ChildProcess {
-    /// How a command ended by itself, and what it printed.
+    /// The exit status of a command and its output.
     package struct Outcome: Equatable, Sendable {
         package let status: Int
         package let output: [UInt8]
     }
 
-    /// Runs `command` with `input` as its standard input; its standard error is that of this process.
+    /// Runs `command` with `input` as its standard input.
+    ///
+    /// Its standard error is that of this process.
     ///
     /// - Parameters:
-    ///   - command: a name that is looked for in PATH, or a path, and its arguments.
-    ///   - environment: `NAME=value` each.
-    ///   - seconds: how long it may take.
-    ///   - limit: how many bytes it may print.
+    ///   - command: A path or a name that is searched on PATH, followed by its arguments.
+    ///   - environment: Variables of the form `NAME=value`.
+    ///   - seconds: The timeout.
+    ///   - limit: The maximum size of the output, in bytes.
     package static func run(
         _ command: [String],
         environment: [String],
@@ -71,7 +73,7 @@ package enum ChildProcess {
         unsafe posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO)
         unsafe posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO)
         unsafe posix_spawn_file_actions_addclosefrom_np(&actions, STDERR_FILENO + 1)
-        // A group of its own, no signal blocked, none ignored.
+        // A new process group, with no signal blocked or ignored.
         var (none, all) = (sigset_t(), sigset_t())
         unsafe sigemptyset(&none)
         unsafe sigfillset(&all)
@@ -111,7 +113,9 @@ private struct Running {
         (self.child, self.output, self.limit, self.seconds) = (child, output, limit, seconds)
     }
 
-    /// How it ended and what it printed, once it has; what it left running in the background may hold its output open.
+    /// Waits for the command's end.
+    ///
+    /// Processes that it left in the background may keep its output open, so the end of the output is not awaited.
     consuming func result() throws(ChildProcessError) -> ChildProcess.Outcome {
         let deadline = ContinuousClock.now.advanced(by: .seconds(seconds))
         while true {
@@ -125,7 +129,7 @@ private struct Running {
         }
     }
 
-    /// For output or, a few milliseconds at a time, for the end.
+    /// Waits a few milliseconds for output.
     private func wait() {
         var file = pollfd(fd: isOpen ? output : -1, events: Int16(POLLIN), revents: 0)
         unsafe poll(&file, 1, 5)
@@ -142,7 +146,7 @@ private struct Running {
         }
     }
 
-    /// Its status, once it has one.
+    /// The exit status, once the command has ended.
     private func ended() -> Int32? {
         var status: Int32 = 0
         return unsafe waitpid(child, &status, WNOHANG) == child ? status : nil

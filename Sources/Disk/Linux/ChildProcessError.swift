@@ -1,9 +1,9 @@
-/// Why a command gave no answer.
+/// The reason why a command returned no result.
 package enum ChildProcessError: Error, Equatable, Sendable {
     case commandNotFound(String)
-    /// The system's reason.
+    /// The command could not be started, with the system's reason.
     case notStarted(String, reason: String)
-    /// What it printed is no answer.
+    /// The command failed, so its output is not a result.
     case exited(status: Int)
     case killed(signal: Int)
     case timedOut(seconds: Int)

@@ -1,19 +1,19 @@
 package import Glibc
 
-/// Which file this is and whether it was written since: what stat(2) says that changes whenever the content does.
+/// Identifies a file and its state by the stat(2) fields that change whenever its content does.
 ///
-/// Any write changes `modified` and `changed`; `changed` cannot be set by a program. Adding or removing a hard link,
-/// renaming, and setting permissions change `changed` too, so an identity is taken after all of those. Equal
-/// identities say that nobody wrote; they do not say that the medium still holds what was written. Before Linux 6.13
-/// times advance by the tick (1 to 10 ms), and a write within the tick of the look before it may go unseen.
+/// Any write changes `modified` and `changed`; programs cannot set `changed`. Adding or removing a hard link, renaming, and
+/// setting permissions change `changed` too, so an identity is read after all of these. Equal identities show that nothing was
+/// written, but not that the medium still returns the written bytes. Before Linux 6.13, times advance by the tick (1 to 10 ms),
+/// so a write within the same tick as the previous read of the identity may be missed.
 package struct FileIdentity: Hashable, Sendable {
     package let device: UInt64
     package let inode: UInt64
-    /// In bytes.
+    /// The size in bytes.
     package let size: Int
-    /// Last change of its bytes, in nanoseconds since 1970.
+    /// The last change of its bytes, in nanoseconds since 1970.
     package let modified: Int64
-    /// Last change of anything about it, in nanoseconds since 1970.
+    /// The last change of the bytes or any attribute, in nanoseconds since 1970.
     package let changed: Int64
 
     package init(device: UInt64, inode: UInt64, size: Int, modified: Int64, changed: Int64) {
@@ -44,24 +44,26 @@ package struct FileIdentity: Hashable, Sendable {
         )
     }
 
-    /// Of what `path` leads to now, itself no symlink; nil when there is nothing.
+    /// The identity of the file at `path`, which is not followed if it is a symbolic link; nil if it does not exist.
     package init?(at path: String) {
         var facts = stat()
         guard unsafe lstat(path, &facts) == 0 else { return nil }
         self.init(facts)
     }
 
-    /// Wraps beyond the year 2262, which a file's date may lie in: these are compared, and at most written as a date.
+    /// Wraps for dates after the year 2262, which a file may have.
+    ///
+    /// Times are only compared, or written as dates.
     private static func nanoseconds(_ time: timespec) -> Int64 {
         Int64(time.tv_sec) &* 1_000_000_000 &+ Int64(time.tv_nsec)
     }
 
-    /// Whether both are the same file, whatever was done to it in between.
+    /// Whether both are the same file, regardless of changes in between.
     package func isSameFile(as other: FileIdentity) -> Bool {
         device == other.device && inode == other.inode
     }
 
-    /// Whether nothing but a link, a name or the permissions changed from `earlier` to now.
+    /// Whether only links, names or permissions have changed since `earlier`.
     ///
     /// A write sets `modified`, so the content is that of `earlier`.
     package func hasContent(of earlier: FileIdentity) -> Bool {

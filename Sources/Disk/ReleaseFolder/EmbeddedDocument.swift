@@ -1,18 +1,18 @@
 package import PatchFormat
 package import PatchTrust
 
-/// `embedded.json`: which versions ship inside an app, with everything to verify them by.
+/// `embedded.json`: the versions that an app embeds, with all data needed to verify them.
 ///
 /// ```
 /// { "format": "patchline-embedded-v1", "app": …, "channel": …, "appBuild": "1042", "roleVersion": 7,
 ///   "selection": { "patches": [ { …a list entry…, "column": "<sha256 of manifest.sigs>" } ], "x-patchline-entry-keys": { … } } }
 /// ```
 ///
-/// It is trusted as the app itself is. Its entries are verified before they run, like those of any list.
+/// The document is trusted like the app itself. Its entries are verified before they run, like those of any list.
 package struct EmbeddedDocument: Equatable, Sendable {
     package static let format = "patchline-embedded-v1"
 
-    /// One version and, of a bundle, the digest of its `manifest.sigs`.
+    /// One version and, for a bundle, the digest of its `manifest.sigs`.
     package struct Patch: Equatable, Sendable {
         package let entry: PatchEntry
         package let column: SHA256Digest?
@@ -24,12 +24,14 @@ package struct EmbeddedDocument: Equatable, Sendable {
     }
 
     package let app: AppID
-    /// Whose list it was taken from.
+    /// The channel of the list that it was taken from.
     package let channel: ChannelName
     package let appBuild: AppBuild?
-    /// The channel role's version; only a list of a higher one replaces this selection.
+    /// The version of the channel's role.
+    ///
+    /// Only a list of a higher version replaces this selection.
     package let roleVersion: Int
-    /// By id, in ascending order.
+    /// In ascending order of ids.
     package let patches: [Patch]
     package let entryKeys: EntryKeys
 
@@ -62,7 +64,7 @@ package struct EmbeddedDocument: Equatable, Sendable {
             let patch = try Patch(row, app: app, channel: channel)
             let id = patch.entry.patchID
             if let other = ids.updateValue(id, forKey: id.caseFolded) {
-                // Two folders that a case-insensitive disk holds as one.
+                // A case-insensitive file system would store both folders as one.
                 throw row.broken("patchId", other == id ? "stands twice" : "equals \(other) after case folding")
             }
             patches.append(patch)
@@ -107,6 +109,6 @@ extension EmbeddedDocument.Patch {
 }
 
 extension PatchID {
-    /// Equal for two ids whose folders a case-insensitive disk may hold as one.
+    /// Equal for two ids whose folders a case-insensitive file system may store as one.
     package var caseFolded: ExactString { ExactString(text.lowercased()) }
 }

@@ -6,10 +6,10 @@ import PatchTrust
 import SystemPackage
 
 extension EmbeddedFolder {
-    /// Checks what an install checks: every entry's and asset's RSA signature, every file's size and digests.
+    /// Performs the checks of an installation: every RSA signature of entries and assets, and every file's size and digests.
     ///
-    /// - Returns: which file lay where each digest was found, to record.
-    /// - Throws: the first thing that does not hold, by name.
+    /// - Returns: the identity of the file for each digest, to be recorded.
+    /// - Throws: the first error, with the name of the invalid file.
     package func verify(files: any FileOperations) throws(ReleaseError) -> VerifiedRecords {
         var check = EmbeddedCheck(folder: self, files: files)
         for patch in document.patches { try check.patch(patch) }
@@ -17,7 +17,7 @@ extension EmbeddedFolder {
     }
 }
 
-/// One walk through an embedded folder.
+/// A verification of an embedded folder.
 private struct EmbeddedCheck {
     let folder: EmbeddedFolder
     let files: any FileOperations
@@ -70,7 +70,7 @@ private struct EmbeddedCheck {
         }
     }
 
-    /// A manifest or column, recorded under the digest that it must have.
+    /// Reads a manifest or signature column, and records it under its required digest.
     private mutating func document(_ name: String, _ digest: SHA256Digest?, _ limit: Int) throws(ReleaseError)
         -> [UInt8]
     {
@@ -97,7 +97,7 @@ private struct EmbeddedCheck {
         record(identity, expected.sha256)
     }
 
-    /// The first file of each content is the one that is used, as ``EmbeddedFolder/paths(files:healed:)`` has it.
+    /// The first file of each content is used, as in ``EmbeddedFolder/paths(files:healed:)``.
     private mutating func record(_ identity: FileIdentity, _ digest: SHA256Digest) {
         if records[digest] == nil { records[digest] = identity }
     }
@@ -106,7 +106,9 @@ private struct EmbeddedCheck {
         try EmbeddedFolder.read(name, limit: limit, in: folder.path, files)
     }
 
-    /// A regular file below folders that are folders: neither is a symbolic link.
+    /// The identity of a regular file.
+    ///
+    /// Neither the file nor a folder above it may be a symbolic link.
     private mutating func identity(of name: String) throws(ReleaseError) -> FileIdentity {
         do throws(FileError) {
             let parts = name.split(separator: "/")

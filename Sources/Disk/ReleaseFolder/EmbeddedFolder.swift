@@ -4,21 +4,23 @@ import PatchCrypto
 import PatchTrust
 package import SystemPackage
 
-/// The folder that ships inside an app: read, and verified only by ``verify(files:)``.
+/// The folder that an app embeds.
 ///
-/// Nothing is ever written in it, and nothing in it is reached through a symbolic link.
+/// It is read here, and verified only by ``verify(files:)``. It is never written to, and no symbolic link in it is followed.
 package struct EmbeddedFolder: Sendable {
-    /// Without symbolic links on the way.
+    /// The path with all symbolic links resolved.
     package let path: FilePath
-    /// As the app's owner names it: a link of it may lead to another build later.
+    /// The path as the app's owner named it.
+    ///
+    /// A link in it may lead to another build later.
     package let named: FilePath
     package let document: EmbeddedDocument
-    /// Of `embedded.json`: another one is another build of the app.
+    /// The digest of `embedded.json`, which identifies the build of the app.
     package let sha256: SHA256Digest
 
     /// Reads `embedded.json`.
     ///
-    /// - Throws: `.missing` where there is none.
+    /// - Throws: `.missing` if it does not exist.
     package init(_ named: FilePath, files: any FileOperations) throws(ReleaseError) {
         let path = named.followingLinks
         let bytes = try Self.read(EmbeddedLayout.document, limit: Limits.patchList, in: path, files)
@@ -27,16 +29,16 @@ package struct EmbeddedFolder: Sendable {
         (self.path, self.named) = (path, named)
     }
 
-    /// The app's root of trust, as it lies there.
+    /// The app's root of trust, not verified.
     package func root(files: any FileOperations) throws(ReleaseError) -> [UInt8] {
         try Self.read(EmbeddedLayout.root, limit: Limits.root, in: path, files)
     }
 
-    /// Where each digest lies below the folder, by its manifests.
+    /// The path of each digest's file in the folder, according to its manifests.
     ///
-    /// A manifest that is not there as ``document`` names it, and that nobody else has, adds none of its assets.
+    /// If a manifest does not match ``document`` and `healed` has none, its assets are omitted.
     ///
-    /// - Parameter healed: the bytes of such a manifest, by their digest, from elsewhere.
+    /// - Parameter healed: Returns the bytes of a manifest from elsewhere, by its digest.
     package func paths(
         files: any FileOperations,
         healed: (SHA256Digest) -> [UInt8]? = { _ in nil }

@@ -2,12 +2,12 @@ package import PatchFormat
 package import PatchStore
 package import PatchTrust
 
-/// Why a signed release cannot be read or is not what it says.
+/// The reason why a signed release cannot be read or is not valid.
 package enum ReleaseError: Error, Equatable, Sendable {
     case file(FileError)
     case format(FormatError)
     case trust(TrustError)
-    /// A document or object that the release names lies neither in it nor where it may lean on.
+    /// A document or object that the release names exists neither in it nor in another allowed place.
     case missing(String)
 }
 

@@ -8,7 +8,9 @@ extension SignedRelease {
     private static let headerFile = "release.json"
     private static let roleFile = "role.json"
 
-    /// Reads the header, the role and each target that the role names; nothing else in the folder is looked at.
+    /// Reads the header, the role and each target that the role names.
+    ///
+    /// Other files are ignored.
     package init(folder: FilePath, files: any FileOperations) throws(ReleaseError) {
         let reader = FolderReader(folder: folder, files: files)
         let headerBytes = try reader.read(Self.headerFile, limit: Limits.releaseHeader)
@@ -36,9 +38,9 @@ extension SignedRelease {
         self.init(header: header, role: role, targets: targets, objects: objects)
     }
 
-    /// Digests of the scripts, assets and packages that the list and its manifests name.
+    /// The digests of the scripts, assets and packages that the list and its manifests name.
     ///
-    /// What cannot be read names none; verifying the release says why.
+    /// Unreadable documents are skipped here. Verifying the release reports them.
     private static func objectsNamed(in targets: [TargetPath: [UInt8]], channel: ChannelName) -> Set<SHA256Digest> {
         guard let list = targets[.patchList(channel)].flatMap({ try? ParsedPatchList($0) })?.list else { return [] }
         var digests = Set(list.gatewayPackages.map(\.package.fingerprint.sha256))
@@ -54,16 +56,16 @@ extension SignedRelease {
         return digests
     }
 
-    /// From how many objects on, one wait for the whole disk is cheaper than one for each file: 5,000 waits took a minute.
+    /// From this number of objects on, one wait for the whole disk is faster than one per file: 5,000 waits took a minute.
     private static let many = 16
 
     /// Writes the release as a new folder.
     ///
-    /// Objects are linked where they can be (`linking`) and copied otherwise. Afterwards: all of it is durable.
+    /// Objects are linked from `linking` if possible, and copied otherwise. Afterwards everything is durable.
     ///
     /// - Parameters:
-    ///   - linking: older signed releases, whose files never change.
-    ///   - progress: told of files.
+    ///   - linking: Older signed releases, whose files never change.
+    ///   - progress: Receives the number of written files.
     package func write(
         to folder: FilePath,
         files: any FileOperations,
@@ -74,7 +76,7 @@ extension SignedRelease {
         let progress = start(total)
         var done = 0
         try files.makeDirectory(folder)
-        // Once each: making sure of a directory syncs it.
+        // Each directory once, because creating it also syncs it.
         let parts = Set((Array(objects.keys) + made.keys).map { folder.at(URLLayout.object($0)).parent })
         for part in parts.union(targets.keys.map { folder.at("targets/\($0)").parent }) {
             try files.checkFolders(to: part, from: folder)

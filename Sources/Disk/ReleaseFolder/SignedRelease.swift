@@ -4,26 +4,26 @@ package import PatchCrypto
 package import PatchTrust
 package import SystemPackage
 
-/// What passes between `patchsign` and `patchsrv`: a signed state of one channel, as a folder.
+/// A signed state of one channel, as a folder that `patchsign` and `patchsrv` exchange.
 ///
 /// ```
-/// release.json                 what it is for and what it was made from
+/// release.json                 the app, the channel and the base
 /// role.json                    the channel's TUF role; its signatures may be incomplete
 /// targets/TARGETPATH           every target the role names: list, manifests, signature columns
 /// objects/ab/<sha256>          scripts, assets and packages
 /// ```
 ///
-/// Read but not verified: ``VerifiedRelease`` does that.
+/// It is parsed but not verified: ``VerifiedRelease`` does that.
 package struct SignedRelease: Sendable {
     package let header: ReleaseHeader
     package private(set) var role: Envelope
     /// Every target that the role names.
     package let targets: [TargetPath: [UInt8]]
-    /// Where each object's bytes lie now.
+    /// The current path of each object.
     ///
-    /// An object that the channel already has may be left out.
+    /// Objects that the channel already has may be left out.
     package let objects: [SHA256Digest: FilePath]
-    /// Objects that were made with the release, and lie nowhere yet.
+    /// Objects that were made with the release and are only in memory.
     package let made: [SHA256Digest: [UInt8]]
 
     package init(
@@ -40,7 +40,7 @@ package struct SignedRelease: Sendable {
         self.made = made
     }
 
-    /// - Parameter scheme: what the role's key says; nil for what Patchline writes for a key of this kind.
+    /// - Parameter scheme: The scheme of the role's key; nil for Patchline's default for this kind of key.
     package mutating func sign(
         with key: PrivateKey,
         id: SHA256Digest,
@@ -49,7 +49,7 @@ package struct SignedRelease: Sendable {
         try role.sign(with: key, id: id, scheme: scheme)
     }
 
-    /// Takes over signatures that other key holders made over the same bytes.
+    /// Adds signatures that other key holders made over the same bytes.
     package mutating func merge(_ signatures: [Envelope.Signature]) {
         for signature in signatures { role.add(signature) }
     }

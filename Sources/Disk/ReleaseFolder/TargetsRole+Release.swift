@@ -3,15 +3,15 @@ import PatchCrypto
 import PatchTrust
 
 extension TargetsRole {
-    /// That a channel's role holds what a release is made of, and no more: what nobody is shown, nobody shall sign.
+    /// Checks that a channel's role contains the data of a release and nothing else, because signers see only that data.
     ///
-    /// The proof is to write it again from what was read.
+    /// The role is written again from the parsed data and compared.
     func checkHoldsNoMore(_ envelope: Envelope, _ jspatchKeys: JSPatchKeys) throws(FormatError) {
         var files: [TargetPath: TargetFile] = [:]
         for (name, file) in targets { if let path = TargetPath(name.text) { files[path] = file } }
         let expected = RoleDocument.delegated(
             name,
-            // A release that was made before roles named their app names none.
+            // A release from before roles named their app names none.
             app: header.app,
             version: header.version,
             expires: header.expires,
@@ -21,7 +21,7 @@ extension TargetsRole {
         )
         let found = envelope.signed.object ?? JSONObject()
         var wanted = expected.signed.object ?? JSONObject()
-        // Any 1.x.y, which was checked when it was read: a release outlives the version of the program that made it.
+        // Any 1.x.y, which was checked when it was read. A release may be older than this version of the program.
         wanted["spec_version"] = found["spec_version"]
         for row in envelope.signed[EntryKeys.member]?.object?.members ?? [] {
             guard Set(row.value.object?.members.map(\.key.text) ?? []).isSubset(of: Self.entryKeyMembers) else {

@@ -4,7 +4,9 @@ import PatchCrypto
 import PatchTrust
 
 extension VerifiedRelease {
-    /// The checks that make a release a verified one, each by its name; ``VerifiedRelease`` calls them in order.
+    /// The checks of a release, each with its own name.
+    ///
+    /// ``VerifiedRelease`` calls them in order.
     struct ReleaseCheck {
         let role: TargetsRole
         let jspatchKeys: JSPatchKeys
@@ -13,7 +15,7 @@ extension VerifiedRelease {
         private var objects: ObjectCheck
         private let observe: CheckObserver?
 
-        /// The role can be read as one of the release's channel.
+        /// The role is a valid role of the release's channel.
         init(
             _ release: SignedRelease,
             _ delegation: Delegation,
@@ -31,7 +33,7 @@ extension VerifiedRelease {
 
         private var channel: ChannelName { release.header.channel }
 
-        /// The role is for the release's app, and its version is one above that of the release that it was made from.
+        /// The role is for the release's app, and its version is one above its base's.
         func versionFollowsItsBase() throws(ReleaseError) {
             do throws(TrustError) { try role.header.check(for: release.header.app, role: channel.text) } catch {
                 throw .trust(error)
@@ -43,7 +45,7 @@ extension VerifiedRelease {
             observe?(CheckRecord(.nextVersion, of: "\(channel) \(expected)"))
         }
 
-        /// The role names no target that was not delegated to it.
+        /// The role names only targets that were delegated to it.
         func targetsAreDelegated() throws(ReleaseError) {
             for name in role.targets.keys.sorted() {
                 guard delegation.covers(name.text) else {
@@ -53,7 +55,9 @@ extension VerifiedRelease {
             }
         }
 
-        /// The list has the role's digest, is for this app and channel, and an entry key signed every entry.
+        /// The list has the role's digest and is for this app and channel.
+        ///
+        /// An entry key signed every entry.
         func listIsSigned() throws(ReleaseError) -> VerifiedList {
             let (file, bytes) = try target(.patchList(channel))
             let list: VerifiedList
@@ -71,14 +75,16 @@ extension VerifiedRelease {
             return list
         }
 
-        /// A key of JSPatch forms signed the form of every entry that has one.
+        /// A key for JSPatch forms signed every form.
         func jspatchFormsAreSigned(in list: VerifiedList) throws(ReleaseError) {
             for entry in list.entries {
                 do throws(EntryFault) { try jspatchKeys.check(entry) } catch { throw .trust(.entry(error)) }
             }
         }
 
-        /// Every script and package has the list's digests; every manifest is signed asset by asset, and every asset has its digests.
+        /// Every script and package has the list's digests.
+        ///
+        /// Every manifest is signed asset by asset, and every asset has its digests.
         mutating func contentsAreSigned(by list: VerifiedList) throws(ReleaseError) -> [Label: VerifiedManifest] {
             var manifests: [Label: VerifiedManifest] = [:]
             for entry in list.entries {
@@ -104,14 +110,16 @@ extension VerifiedRelease {
             return manifests
         }
 
-        /// The role says nothing that this engine would not have written.
+        /// The role contains only data that this engine would write.
         func roleHoldsNoMore() throws(ReleaseError) {
             do throws(FormatError) { try role.checkHoldsNoMore(release.role, jspatchKeys) } catch {
                 throw .format(error)
             }
         }
 
-        /// How many of the channel's keys signed the role; whether they are enough is for the caller.
+        /// The number of the channel's keys that signed the role.
+        ///
+        /// The caller decides whether they are enough.
         func quorum() -> SignatureTally {
             let valid = delegation.keys.validSignatures(
                 on: release.role,
@@ -138,7 +146,7 @@ extension VerifiedRelease {
             } catch { throw .trust(error) }
         }
 
-        /// A target's bytes, of the digest that the role names.
+        /// The bytes of a target, checked against the role's digest.
         private func target(_ path: TargetPath) throws(ReleaseError) -> (TargetFile, [UInt8]) {
             guard let file = role.targets[ExactString(path.text)] else {
                 throw .trust(.noTarget(role: channel.text, target: path.text))
@@ -150,7 +158,7 @@ extension VerifiedRelease {
         }
     }
 
-    /// Whether objects have the digests that their entries name, each looked at once.
+    /// Checks that objects have their entries' digests, each object once.
     struct ObjectCheck {
         var counts = Counts()
         private var checked: Set<SHA256Digest> = []

@@ -2,10 +2,12 @@ package import PatchFormat
 package import PatchStore
 package import PatchTrust
 
-/// A signed release, verified except for the count of its role's signatures: the role's form, every target's digest,
-/// every entry's and asset's digests and RSA signature, every object's bytes.
+/// A signed release, verified except for the number of its role's signatures.
+///
+/// The checks cover the role's form, every target's digest, the digests and RSA signature of every entry and asset, and every
+/// object's bytes.
 package struct VerifiedRelease: Sendable {
-    /// How many of the needed signatures the role has.
+    /// The number of the role's signatures, and the number needed.
     package struct SignatureTally: Equatable, Sendable {
         package let valid: Int
         package let needed: Int
@@ -17,21 +19,21 @@ package struct VerifiedRelease: Sendable {
         }
     }
 
-    /// The rule for an object whose bytes are not at hand.
+    /// The treatment of an object whose bytes are not available.
     package enum LeftOut: Sendable {
         case refused
-        /// It is counted: only its entry's digests are known.
+        /// The object is counted. Only its entry's digests are known.
         case counted
     }
 
-    /// How much was checked.
+    /// The amounts of checked data.
     package struct Counts: Equatable, Sendable {
         package var entries = 0
         package var assets = 0
         package var objects = 0
-        /// Objects that were left out, and not checked.
+        /// Objects that were left out and not checked.
         package var unseen = 0
-        /// RSA signatures of entries and assets that verified.
+        /// Valid RSA signatures of entries and assets.
         package var signatures = 0
     }
 
@@ -45,11 +47,11 @@ package struct VerifiedRelease: Sendable {
     private let delegation: Delegation
 
     /// - Parameters:
-    ///   - delegation: the top targets role's delegation to the channel.
-    ///   - elsewhere: bytes of an object that the release leaves out: the published tree's copy.
-    ///   - leftOut: `counted` to check a release without its objects; a server never does.
-    ///   - observe: called with each check that holds, before the first one that fails.
-    ///   - progress: called with the number of the release's objects checked.
+    ///   - delegation: The top targets role's delegation to the channel.
+    ///   - elsewhere: Opens an object that the release leaves out, from the published tree.
+    ///   - leftOut: `counted` to check a release without its objects. A server never uses it.
+    ///   - observe: Called with each successful check, before the first failing one.
+    ///   - progress: Called with the number of checked objects.
     package init(
         _ release: SignedRelease,
         delegation: Delegation,
@@ -72,8 +74,9 @@ package struct VerifiedRelease: Sendable {
         counts = check.counts
     }
 
-    /// The same content with other signatures on its role; nil when the content is other, or the channel's keys have
-    /// changed: then everything must be checked again.
+    /// The same content with other signatures on its role.
+    ///
+    /// Nil if the content differs or the channel's keys have changed: then everything must be verified again.
     package func counting(_ other: SignedRelease, by now: Delegation) -> VerifiedRelease? {
         guard other.header == release.header, other.role.identity == release.role.identity,
             other.targets == release.targets, other.objects == release.objects, now.keys == delegation.keys,
@@ -85,7 +88,7 @@ package struct VerifiedRelease: Sendable {
         return counted
     }
 
-    /// Of every script, asset and package.
+    /// The digests of every script, asset and package.
     package var contents: Set<SHA256Digest> {
         var contents = Set(list.list.gatewayPackages.map(\.package.fingerprint.sha256))
         for entry in list.entries where entry.kind == .script { contents.insert(entry.fingerprint.sha256) }

@@ -1,6 +1,6 @@
 import CYAML
 
-/// libyaml's events of a text, one by one, as values.
+/// The events that libyaml reads from a text, one by one, as values.
 @safe final class YAMLEvents {
     struct Event {
         enum Kind {
@@ -42,7 +42,7 @@ import CYAML
         unsafe text.deallocate()
     }
 
-    /// Nil behind the last one.
+    /// Returns nil after the last event.
     func next() throws(YAMLFault) -> Event? {
         var event = unsafe yaml_event_t()
         guard unsafe yaml_parser_parse(parser, &event) == 1 else { throw fault }

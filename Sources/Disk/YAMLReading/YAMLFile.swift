@@ -1,12 +1,12 @@
 import PatchFormat
 
-/// A YAML file whose mappings have texts as keys: settings, or the description of a fleet.
+/// A YAML file whose mappings have text keys: settings, or the description of a fleet.
 package struct YAMLFile: Sendable {
     /// A rule that the file breaks.
     package struct Fault: Error, Equatable, Sendable {
-        /// From 1; nil for the file as a whole.
+        /// The line number from 1; nil for the file as a whole.
         package let line: Int?
-        /// Follows the name of the file or of the value.
+        /// The text that follows the name of the file or of the value.
         package let rule: String
     }
 

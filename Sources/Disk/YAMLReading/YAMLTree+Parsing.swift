@@ -1,10 +1,12 @@
 import CYAML
 
 extension YAMLTree {
-    /// How many collections may be open at once: libyaml 0.2.5 has no end of its own, and looks at all of them for each token.
+    /// The maximum nesting depth.
+    ///
+    /// libyaml 0.2.5 has no limit of its own, and examines all open collections for each token.
     private static let deepest = 1_000
 
-    /// Reads the one document of a text.
+    /// Reads the only document of a text.
     package init(_ text: String) throws(YAMLFault) {
         let parser = try YAMLEvents(text)
         var builder = Builder()
@@ -14,7 +16,9 @@ extension YAMLTree {
         self.init(nodes: builder.nodes, root: builder.root)
     }
 
-    /// Makes nodes of events; a node is there once all below it are.
+    /// Builds nodes from events.
+    ///
+    /// A node is added after all nodes below it.
     private struct Builder {
         private enum Kind {
             case sequence, mapping
@@ -33,7 +37,7 @@ extension YAMLTree {
         private var anchors: [String: Int] = [:]
         private var hasDocument = false
 
-        /// - Returns: whether that was the end.
+        /// - Returns: whether this was the last event.
         mutating func take(_ event: YAMLEvents.Event) throws(YAMLFault) -> Bool {
             switch event.kind {
             case .nothing: break

@@ -1,8 +1,10 @@
-/// A YAML text as libyaml reads it: its nodes, each with the place where it begins.
+/// A YAML text as libyaml reads it: its nodes with their positions.
 ///
-/// An alias is the node that it names, so a small text may be a huge tree: whoever walks it has limits of its own.
+/// An alias is the same node as its anchor, so a small text may be a huge tree. Code that traverses it needs its own limits.
 package struct YAMLTree: Sendable {
-    /// Where something begins; the first line and the first column are 1.
+    /// The position of a node.
+    ///
+    /// Lines and columns are counted from 1.
     package struct Mark: Hashable, Sendable {
         package let line: Int
         package let column: Int
@@ -15,9 +17,9 @@ package struct YAMLTree: Sendable {
 
     package struct Scalar: Hashable, Sendable {
         package let text: String
-        /// Without quotes, and in no block of its own.
+        /// Whether the text has neither quotes nor a block style.
         package let isPlain: Bool
-        /// Whether a tag stands before it, such as `!!str`.
+        /// Whether the text has a tag, such as `!!str`.
         package let hasTag: Bool
 
         package init(text: String, isPlain: Bool, hasTag: Bool) {
@@ -39,7 +41,7 @@ package struct YAMLTree: Sendable {
     }
 
     private let nodes: [Node]
-    /// Nil for a text of comments alone.
+    /// Nil for a text that contains only comments.
     package let root: Int?
 
     init(nodes: [Node], root: Int?) {
@@ -50,13 +52,13 @@ package struct YAMLTree: Sendable {
     package subscript(index: Int) -> Node { nodes[index] }
 }
 
-/// Why a text is no YAML that is taken.
+/// The reason why a text is not accepted as YAML.
 package enum YAMLFault: Error, Equatable, Sendable {
-    /// In libyaml's words.
+    /// libyaml's message.
     case syntax(String, YAMLTree.Mark)
-    /// A byte or a character that stands in no YAML.
+    /// A byte or character that is not allowed in YAML.
     case unreadable(String)
-    /// Of one mapping, in order; where the first of them stands for the second time.
+    /// All duplicate keys of one mapping in order, and the position of the first duplicate.
     case duplicateKeys([String], YAMLTree.Mark)
     case noMemory
 }

@@ -1,4 +1,4 @@
-/// What an answer of a server must be, where it is well formed and of something else.
+/// The rules for a server's answer that is well-formed but does not fit the request.
 enum AnswerRule {
     static let draft = "is not the draft that was asked for"
     static let proposal = "must be the one that was asked for"

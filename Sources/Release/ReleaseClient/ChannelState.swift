@@ -5,9 +5,9 @@ import PatchTrust
 
 /// The state of one channel, as a server reports it.
 ///
-/// Nothing here is verified: it explains refusals to people.
+/// Nothing here is verified. It is only used to explain rejections.
 package struct ChannelState: Equatable, Sendable {
-    /// A version as a list has it.
+    /// A version in a list.
     package struct Version: Equatable, Sendable {
         package let sha256: SHA256Digest
         package let rules: PatchRules
@@ -25,7 +25,7 @@ package struct ChannelState: Equatable, Sendable {
     /// A release that lacks signatures.
     package struct Draft: Equatable, Sendable {
         package let version: Int
-        /// Of its role's signed part; nil for a damaged draft.
+        /// The digest of its role's signed part; nil for a damaged draft.
         package let identity: SHA256Digest?
         package let signatures: Int
         package let threshold: Int
@@ -42,7 +42,7 @@ package struct ChannelState: Equatable, Sendable {
     package let current: Int
     /// The versions that the current release lists.
     package let listed: [Label: Version]
-    /// Versions that are withdrawn for good.
+    /// Versions withdrawn by name.
     package let withdrawn: [Label: SHA256Digest]
     /// The draft that can become the next release.
     package let draft: Draft?
@@ -63,7 +63,7 @@ package struct ChannelState: Equatable, Sendable {
 extension ServiceClient {
     private static let rows = 100_000
 
-    /// Returns the service's state of a channel.
+    /// Returns the state of a channel from the service.
     package func state(of channel: ChannelName, in app: AppID) async throws(ServiceError) -> ChannelState {
         let listing = try await json(.service(.GET, app))
         let current: Int
@@ -82,7 +82,7 @@ extension ServiceClient {
         )
     }
 
-    /// The draft that can become a channel's next release, if one waits.
+    /// The draft that can become a channel's next release; nil if there is none.
     package func waitingDraft(of channel: ChannelName, in app: AppID) async throws(ServiceError) -> ChannelState.Draft?
     {
         let listing = try await json(.service(.GET, app))

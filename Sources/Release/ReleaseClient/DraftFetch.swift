@@ -5,9 +5,11 @@ import PatchTrust
 package import ReleaseFolder
 
 extension ServiceClient {
-    /// A draft without its objects; nothing in it is verified.
+    /// Downloads a draft without its objects.
     ///
-    /// - Parameter known: lists, manifests and columns that are at hand need not travel.
+    /// Nothing in it is verified.
+    ///
+    /// - Parameter known: Lists, manifests and columns that are available locally, and are not downloaded.
     package func draft(
         of channel: ChannelName,
         version: Int,

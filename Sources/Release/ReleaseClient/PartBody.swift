@@ -5,7 +5,7 @@ import PatchFormat
 import PatchStore
 import SystemPackage
 
-/// The bytes of one part from an offset on, read as they are sent.
+/// The bytes of one part from an offset on, read while they are sent.
 struct PartBody: AsyncSequence, Sendable {
     enum Source: Sendable {
         case bytes([UInt8])
@@ -18,18 +18,18 @@ struct PartBody: AsyncSequence, Sendable {
 
     let name: String
     let source: Source
-    /// In bytes, of the whole part.
+    /// The size of the whole part, in bytes.
     let size: Int
     let offset: Int
-    /// What it is compressed by on its way; nil for as it is.
+    /// The compression during the transfer; nil for none.
     let coding: CompressionFormat?
     let files: any FileOperations
-    /// Told of the part's bytes that were handed over, and as how many they travel.
+    /// Receives the number of the part's bytes that were handed to the network, and their size during the transfer.
     let observe: @Sendable (_ bytes: Int, _ travelling: Int) -> Void
 
-    /// Of the part, in bytes.
+    /// The number of the part's remaining bytes.
     var rest: Int { size - offset }
-    /// Of what travels; nil where that shows at its end.
+    /// The size of the transfer; nil if it is known only at the end.
     var length: Int? { coding == nil ? rest : nil }
 
     func makeAsyncIterator() -> Iterator { Iterator(self) }
@@ -37,7 +37,7 @@ struct PartBody: AsyncSequence, Sendable {
     struct Iterator: AsyncIteratorProtocol {
         private let part: PartBody
         private var reader: (any FileReader)?
-        /// Bytes of the part that were read.
+        /// The number of bytes read from the part.
         private var position = 0
         private var form: Form?
 
@@ -77,9 +77,9 @@ struct PartBody: AsyncSequence, Sendable {
     }
 }
 
-/// The compressed form that is being made.
+/// The compressed form, made while the part is read.
 private final class Form {
-    /// Nil after its end.
+    /// Nil after the end.
     private var compressor: Compressor?
 
     init(_ format: CompressionFormat, size: Int) throws(CompressionError) {
@@ -90,7 +90,7 @@ private final class Form {
         try compressor?.compress(bytes) ?? []
     }
 
-    /// The end of it, once.
+    /// Returns the end of the compressed form, once.
     func finish() throws(CompressionError) -> [UInt8]? {
         guard let open = compressor.take() else { return nil }
         return try open.finish()

@@ -6,20 +6,20 @@ package import ReleaseFolder
 
 /// The published state of one app on a server, verified from the caller's root of trust (TUF 5.3 to 5.6).
 ///
-/// Snapshot and timestamp must not have expired. Roles that people sign may have: they are fetched to be inspected, and
-/// signed again. No role is older than in the last known state of the server, as on a device.
+/// Snapshot and timestamp must not have expired. Roles that people sign may have expired, because they are downloaded to be
+/// inspected and signed again. As on a device, no role may be older than in the last known state of the server.
 package struct PublishedApp: Sendable {
     package let app: AppID
     private let tree: PublishedTree
     private let repository: TrustedRepository
-    /// To be remembered; see ``SeenFile``.
+    /// The state to store; see ``SeenFile``.
     package let seen: SeenMetadata
 
     /// - Parameters:
-    ///   - root: the bytes of `root.json`, which the caller trusts.
+    ///   - root: The bytes of the trusted `root.json`.
     ///   - known: The last known state of the server, if any.
-    ///   - place: Where the client reads the tree.
-    /// - Throws: `trust` with `rolledBack` or `droppedFromSnapshot` for an older state than the known one.
+    ///   - place: The location from which the client reads the tree.
+    /// - Throws: `trust` with `rolledBack` or `droppedFromSnapshot` if the state is older than the known one.
     package init(
         _ app: AppID,
         root: [UInt8],
@@ -43,7 +43,7 @@ package struct PublishedApp: Sendable {
             taken: &taken
         )
         let newest = repository.root
-        // A server that holds a newer root back keeps keys alive that it revokes.
+        // A server that withholds a newer root keeps using keys that this root revokes.
         if let known, newest.version < known.root {
             throw .trust(.rolledBack(role: "root", offered: newest.version, trusted: known.root))
         }
@@ -58,7 +58,7 @@ package struct PublishedApp: Sendable {
         )
     }
 
-    /// The channel's current release without its objects; nil when nothing was published yet.
+    /// The channel's current release without its objects; nil before the first one.
     package func release(of channel: ChannelName) async throws(ServiceError) -> SignedRelease? {
         guard repository.snapshot.files[ExactString(channel.text)] != nil else { return nil }
         let walked = try await tree.walked(MetadataWalk(in: repository, to: channel.text, by: "targets"))
@@ -68,14 +68,14 @@ package struct PublishedApp: Sendable {
         return try await release(of: channel, role, envelope)
     }
 
-    /// An older release of the channel without its objects: signed by those who may sign for the channel now.
+    /// An older release of the channel without its objects, verified with the channel's present keys.
     ///
-    /// They signed its other releases as well, and may have signed some that were never published: only the version tells that
-    /// the service sent the one that was asked for.
+    /// These keys also signed other releases, and possibly some that were never published. Only the version shows that the
+    /// service sent the requested one.
     ///
     /// - Parameter field: The member of the service's answer that named the version.
-    /// - Throws: `malformed` for a version that is not below the current release's, for it is a proposal of the service that
-    ///   names it; `noRelease` where there is no current one.
+    /// - Throws: `malformed` if the version is not below the current release's, because the service's proposal names it;
+    ///   `noRelease` if there is no current release.
     package func release(
         of channel: ChannelName,
         version: Int,
@@ -128,7 +128,9 @@ package struct PublishedApp: Sendable {
         return SignedRelease(header: header, role: envelope, targets: targets, objects: [:])
     }
 
-    /// The release's base, if the tree still has it; it is only shown to people.
+    /// The release's base, if the tree still has it.
+    ///
+    /// It is only displayed.
     private func base(of channel: ChannelName, _ version: Int) async throws(ServiceError) -> ReleaseHeader.Base? {
         guard version > 1 else { return nil }
         do throws(ServiceError) {
@@ -141,7 +143,7 @@ package struct PublishedApp: Sendable {
 }
 
 extension ServiceClient {
-    /// An object of the published tree, by the digest that a signed list gives it.
+    /// An object of the published tree, by its digest in a signed list.
     package func object(_ digest: SHA256Digest, of app: AppID) async throws(ServiceError) -> [UInt8] {
         let path = URLLayout.object(digest)
         let bytes = try await PublishedTree(app: app, client: self).bytes(path, limit: Limits.loaderPackage)
@@ -153,7 +155,7 @@ extension ServiceClient {
 }
 
 extension SHA256Digest {
-    /// Replaces a digest that is only shown to people, when its bytes are gone.
+    /// Replaces a displayed digest whose bytes are no longer available.
     fileprivate static var nobodyKnows: SHA256Digest {
         guard let digest = SHA256Digest(hex: String(repeating: "0", count: 64)) else {
             preconditionFailure("64 digits are a digest")

@@ -3,7 +3,7 @@ import PatchFormat
 import PatchCrypto
 import PatchTrust
 
-/// The published tree of one app, file by file.
+/// Reads the published tree of one app, file by file.
 package struct PublishedTree: Sendable {
     package enum Place: Equatable, Sendable {
         /// The release service, which needs a token.
@@ -19,7 +19,7 @@ package struct PublishedTree: Sendable {
     func bytes(_ path: String, limit: Int) async throws(ServiceError) -> [UInt8] {
         var request =
             switch place {
-            // In a query a plus is a space.
+            // In a query, a plus means a space.
             case .service: ServiceRequest.service(.GET, app, "/published?path=\(path.replacing("+", with: "%2B"))")
             case .files: ServiceRequest(method: .GET, path: "/\(app)/\(path)")
             }
@@ -35,8 +35,8 @@ package struct PublishedTree: Sendable {
     /// Answers a walk from the known state and from the server's files.
     ///
     /// - Parameter taken: Receives the bytes of each role that was downloaded from the server.
-    /// - Throws: `rolledBack` for an older timestamp than the known one. A device assumes a mirror that lags, and keeps its
-    ///   state. A release that is signed here must be made from the current one.
+    /// - Throws: `rolledBack` if the timestamp is older than the known one. A device would assume a slow mirror and keep its
+    ///   state, but a release signed here must be made from the current one.
     func walked(
         _ start: MetadataWalk,
         knowing known: SeenMetadata?,
@@ -61,7 +61,7 @@ package struct PublishedTree: Sendable {
         }
     }
 
-    /// The bytes of a role, or nil if a later root does not exist.
+    /// The bytes of a role; nil if a later root does not exist.
     private func bytes(_ request: RoleRequest) async throws(ServiceError) -> [UInt8]? {
         guard case .root = request else {
             do throws(ServiceError) { return try await bytes(request.path, limit: request.mostBytes) } catch {
@@ -75,12 +75,14 @@ package struct PublishedTree: Sendable {
         }
     }
 
-    /// An object storage answers 403 for a missing file.
+    /// Object storage may answer 403 for a missing file.
     func isAbsent(_ problem: ServiceProblem) -> Bool {
         problem.status == 404 || (place == .files && problem.status == 403)
     }
 
-    /// The error for a server without this tree: the timestamp is the first file that every tree has.
+    /// The error for a server without this tree.
+    ///
+    /// The timestamp is the first file of every tree.
     private func noTree(_ error: ServiceError, _ request: RoleRequest) -> ServiceError? {
         guard place == .files, case .timestamp = request, case .problem(let problem) = error, isAbsent(problem)
         else { return nil }
@@ -94,7 +96,7 @@ package struct PublishedTree: Sendable {
         )
     }
 
-    /// A version of a channel's role, as the server has it.
+    /// A version of a channel's role on the server.
     func envelope(_ channel: ChannelName, version: Int) async throws(ServiceError) -> Envelope {
         let path = URLLayout.metadata(channel.text, version: version)
         return try Self.envelope(try await bytes(path, limit: Limits.targetsRole), channel.text)

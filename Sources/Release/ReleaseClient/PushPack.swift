@@ -6,7 +6,7 @@ import PatchTrust
 import ReleaseFolder
 import SystemPackage
 
-/// A bundle of a release as a pack from one of an earlier release, which the server has too.
+/// A bundle of a release, as a pack from a version of an earlier release that the server has.
 struct PushPack: Sendable {
     let pack: BasePack
     private let base: (manifest: [UInt8], column: [UInt8])
@@ -14,17 +14,19 @@ struct PushPack: Sendable {
     private let objects: @Sendable (SHA256Digest) -> FilePath?
     private let files: any FileOperations
 
-    /// What goes up: the pack, and the signatures that the base lacks.
+    /// The upload: the pack and the signatures that the base lacks.
     struct Body: Sendable {
         let pack: Int
         let bytes: [UInt8]
     }
 
-    /// More is sent in parts, which are read from the disk and go on where they stopped.
+    /// The maximum size.
+    ///
+    /// Larger updates are sent in parts, which are read from the disk and can be resumed.
     static let limit = 64_000_000
     private let limit: Int
 
-    /// One for each bundle that the server lacks and that the earlier release has a version of.
+    /// One pack for each bundle that the server lacks, if the earlier release has a version of it.
     static func all(
         for bases: [SHA256Digest: [SHA256Digest]],
         from old: SignedRelease,
@@ -49,7 +51,9 @@ struct PushPack: Sendable {
         }
     }
 
-    /// Nil where none can be made, of what is not at hand for example: the parts are sent then.
+    /// Returns nil if no pack can be made, for example because files are missing.
+    ///
+    /// The parts are sent then.
     @concurrent
     func body() async -> Body? {
         do throws(PackError) {
@@ -77,7 +81,7 @@ struct PushPack: Sendable {
 }
 
 extension SignedRelease {
-    /// Of each bundle, by name.
+    /// The documents of each bundle, by name.
     fileprivate var documents: [(digest: SHA256Digest, manifest: [UInt8], column: [UInt8])] {
         targets.sorted { $0.key < $1.key }.compactMap { path, bytes in
             guard let column = path.columnBeside.flatMap({ targets[$0] }) else { return nil }

@@ -1,10 +1,10 @@
 package import PatchFormat
 
-/// What became of a release that was pushed.
+/// The result of pushing a release.
 package struct PushReport: Equatable, Sendable {
     package enum Outcome: Equatable, Sendable {
         case published
-        /// Kept until more key holders have signed.
+        /// Stored until more key holders have signed.
         case drafted(signatures: Int, threshold: Int)
         case alreadyPublished
     }
@@ -17,21 +17,21 @@ package struct PushReport: Equatable, Sendable {
     package let started: [String]
     /// Versions that the dial still holds back, one line each.
     package let heldBack: [String]
-    /// What the dial holds no more, one line each.
+    /// Restrictions of the dial that this release ends, one line each.
     package let lapses: [String]
-    /// Of what clients in development mode get nothing, one line each.
+    /// Gateway lines on which clients in development mode receive nothing, one line each.
     package let developersWait: [String]
-    /// Roles that end soon, or before the release, one line each.
+    /// Roles that expire soon, or before the release, one line each.
     package let warnings: [String]
     /// Packs that the server did not keep, one line each.
     package let leftOutPacks: [String]
-    /// What to do about lapses.
+    /// The remedy for lapses.
     package let dialHint: String?
     /// The service's own answer.
     package let answer: JSON
     package let sent: Sent
 
-    /// A server that knows nothing of it says nothing.
+    /// Returns an empty list for a server that does not support the member.
     private static func words(_ fields: Fields, _ member: String) throws(FormatError) -> [String] {
         guard fields.has(member) else { return [] }
         var lines: [String] = []
@@ -41,14 +41,16 @@ package struct PushReport: Equatable, Sendable {
         return lines
     }
 
-    /// What travelled.
+    /// The amounts of data sent.
     package struct Sent: Equatable, Sendable {
         package internal(set) var parts = 0
-        /// Of these, packs: each stands for many parts.
+        /// The number of packs among the parts.
+        ///
+        /// Each replaces many parts.
         package internal(set) var packs = 0
-        /// Of these, as they are stored.
+        /// The size of the parts as stored.
         package internal(set) var bytes = 0
-        /// As they travelled, and what was sent in vain.
+        /// The size of all transfers, including failed ones.
         package internal(set) var travelled = 0
     }
 

@@ -8,18 +8,20 @@ import PatchTrust
 import ReleaseFolder
 
 extension ReleasePush {
-    /// A server applies a pack while it comes.
+    /// A server applies a pack while it arrives.
     private static let packDeadline = Duration.seconds(600)
 
-    /// Sends what the server can make of a version that it has; whatever does not come about is left to the parts.
+    /// Sends packs from versions that the server has.
     ///
-    /// - Returns: what is left to be sent.
+    /// If a pack fails, its parts are sent later.
+    ///
+    /// - Returns: the remaining needs.
     func sendPacks(_ state: UploadState, counting sent: inout PushReport.Sent) async throws(ServiceError) -> UploadState
     {
         guard let base, !state.bases.isEmpty else { return state }
         let packs = PushPack.all(for: state.bases, from: base, to: release, limit: packLimit, files: files)
         guard !packs.isEmpty else { return state }
-        // The list says which manifests count, and with them what they name.
+        // The server needs the list first: it determines the manifests, and these their objects.
         let list = TargetPath.patchList(release.header.channel).text
         let first = UploadState(state.id, needs: state.needs.filter { $0.name == list }, coding: state.coding)
         if !first.needs.isEmpty { try await send(first, counting: &sent) }

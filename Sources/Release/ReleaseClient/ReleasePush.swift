@@ -8,51 +8,56 @@ import PatchCrypto
 import PatchTrust
 package import ReleaseFolder
 
-/// Uploads the missing parts of a signed release, and has it published.
+/// Uploads the missing parts of a signed release, and requests its publication.
 ///
 /// ```
-/// begin ─▶ packs from what the server has ─▶ needs ─▶ send the parts ─▶ needs more? (lists and manifests name it) ─▶ publish
+/// begin ─▶ packs from the server's versions ─▶ needs ─▶ send the parts ─▶ needs more? (lists and manifests name it) ─▶ publish
 /// ```
 ///
-/// An upload is named by its release's content, so pushing the same release again continues it.
+/// An upload is identified by its release's content, so pushing the same release again resumes it.
 package struct ReleasePush: Sendable {
     package enum Event: Equatable, Sendable {
-        /// The parts that the server wants now, and their bytes.
+        /// The number and size of the parts that the server needs now.
         case began(parts: Int, bytes: Int)
-        /// Bytes handed to the network; negative when some must be sent again.
+        /// Bytes handed to the network; negative if some must be sent again.
         case sent(bytes: Int)
         case ended
-        /// Not all was taken; an error follows.
+        /// The server did not accept everything; an error follows.
         case failed
-        /// A pack was not taken, and why: its parts are sent.
+        /// The reason why the server rejected a pack. Its parts are sent.
         case packFailed(String)
         case publishing
     }
 
-    /// Before a larger part is sent, the server is asked how much of it is there.
+    /// For parts above this size, the server is first asked for the number of bytes it has.
     private static let worthAsking = 262_144
-    /// A target leads to objects, and objects lead nowhere; a further need means that the server lost something.
+    /// A target leads to objects, and objects lead to nothing.
+    ///
+    /// A further need means that the server has lost something.
     private static let rounds = 8
     /// A server verifies everything again before it publishes.
     private static let publishDeadline = Duration.seconds(1_800)
 
     let client: ServiceClient
     let release: SignedRelease
-    /// The release before it, or another of which the server has something.
+    /// The previous release, or another one that the server partly has.
     let base: SignedRelease?
-    /// Bytes of the largest pack that is sent.
+    /// The maximum size of a pack to send, in bytes.
     let packLimit: Int
     let files: any FileOperations
     let observe: @Sendable (Event) -> Void
-    /// Bytes of parts as they were handed to the network, also in vain.
+    /// The bytes of parts handed to the network, including failed transfers.
     let travelled = NIOLockedValueBox(0)
     /// Lists, manifests and columns by their digest.
     fileprivate let documents: [SHA256Digest: [UInt8]]
 
-    /// The largest pack to send by default: an interrupted one is sent again from its beginning.
+    /// The default maximum size of a pack.
+    ///
+    /// An interrupted pack is sent again from the beginning.
     package static let smallPack = 4_000_000
 
-    /// - Parameter packLimit: Bytes; larger packs are sent as parts. Nil for the largest that a server takes.
+    /// - Parameter packLimit: The maximum size of a pack in bytes; larger ones are sent as parts. Nil for the maximum of the
+    ///   server.
     package init(
         _ release: SignedRelease,
         from base: SignedRelease? = nil,
@@ -73,9 +78,9 @@ package struct ReleasePush: Sendable {
     private var app: AppID { release.header.app }
 
     /// - Parameters:
-    ///   - notes: label, notes, author and commit, as the service takes them.
-    ///   - rollout: How the versions that it lists newly begin; nil leaves that to the channel's default.
-    /// - Throws: `noRollout`, before anything is sent, if the server cannot do that.
+    ///   - notes: Label, notes, author and commit, in the service's format.
+    ///   - rollout: The initial rollout of newly listed versions; nil for the channel's default.
+    /// - Throws: `noRollout`, before anything is sent, if the server does not support it.
     package func run(notes: JSON, starting rollout: StartingRollout? = nil) async throws(ServiceError) -> PushReport {
         var sent = PushReport.Sent()
         let begun = try await begin()
@@ -94,11 +99,11 @@ package struct ReleasePush: Sendable {
                 observe(.publishing)
                 return try await publish(state.id, notes, sent)
             } catch .problem(let problem) where problem.kind == "incomplete" && rounds < Self.rounds {
-                // A part that the server had is gone: it lists its needs again.
+                // The server lost a part. It lists its needs again.
                 rounds += 1
                 state = try await show(state.id)
             } catch .problem(let problem) where problem.status == 404 && rounds < Self.rounds {
-                // The upload was finished or given up meanwhile: the server knows what remains to be done.
+                // The upload was finished or abandoned meanwhile. The server knows the remaining work.
                 rounds += 1
                 state = try await begin()
             }
@@ -106,7 +111,7 @@ package struct ReleasePush: Sendable {
     }
 
     private func begin() async throws(ServiceError) -> UploadState {
-        // The server has a part that is left out, or asks for it.
+        // The server has the omitted parts, or asks for them.
         let header = release.header.whole
         let body = JSON.fields([("release", header.json), ("role", release.role.json)])
         return try UploadState(try await client.json(.service(.POST, app, "/uploads", body: .json(body))))
@@ -164,7 +169,7 @@ package struct ReleasePush: Sendable {
         sent.bytes += total.bytes
     }
 
-    /// - Returns: how many of its bytes were sent now.
+    /// - Returns: the number of bytes sent now.
     private func send(_ need: UploadState.Need, of state: UploadState) async throws(ServiceError) -> Int {
         let part = try PartSender(need, state, of: self)
         return try await part.run(asking: need.size > Self.worthAsking)
@@ -179,7 +184,7 @@ extension JSONObject {
     }
 }
 
-/// One part on its way.
+/// Sends one part.
 private struct PartSender: Sendable {
     private let need: UploadState.Need
     private let path: String
@@ -187,7 +192,7 @@ private struct PartSender: Sendable {
     private let source: PartBody.Source
     private let coding: CompressionFormat?
 
-    /// Fewer bytes are not worth it.
+    /// Smaller parts are not compressed.
     private static let leastCompressed = 256
 
     init(_ need: UploadState.Need, _ upload: UploadState, of push: ReleasePush) throws(ServiceError) {
@@ -206,7 +211,7 @@ private struct PartSender: Sendable {
         }
     }
 
-    /// - Parameter asking: whether to ask first how much of it is there.
+    /// - Parameter asking: Whether to ask first for the number of bytes that the server has.
     func run(asking: Bool) async throws(ServiceError) -> Int {
         var offset = 0
         if asking {
@@ -222,12 +227,12 @@ private struct PartSender: Sendable {
                 guard next < need.size else { return sent }
                 throw .connection(AnswerRule.took(next, of: need.size, need.name))
             } catch .problem(let problem) where problem.kind == "wrongOffset" && failures < 3 {
-                // An earlier push, or a broken connection, left some of it there.
+                // An earlier push, or a broken connection, has sent some of these bytes.
                 failures += 1
                 forget(handed)
                 (offset, isKnown) = (min(need.size, problem.offset ?? 0), true)
             } catch .problem(let problem) where problem.status == 404 {
-                // It is there already, or the upload is gone: the next look at the upload tells which.
+                // The server has the part, or the upload is gone. The next request for the upload shows which.
                 return sent
             } catch {
                 failures += 1
@@ -246,7 +251,7 @@ private struct PartSender: Sendable {
         push.observe(.sent(bytes: -handed.withLockedValue { $0 }))
     }
 
-    /// How many bytes are there; nil when none is wanted any more.
+    /// The number of bytes that the server has; nil if it no longer needs the part.
     private func offset() async throws(ServiceError) -> Int? {
         do throws(ServiceError) {
             let answer = try await push.client.json(.service(.GET, push.release.header.app, path))

@@ -2,7 +2,7 @@ package import PatchFormat
 package import PatchStore
 package import SystemPackage
 
-/// Why the state of a server cannot be stored or read.
+/// The reason why the state of a server cannot be stored or read.
 package enum SeenFileError: Error, Equatable, Sendable, CustomStringConvertible {
     case file(FileError)
     case locked(StoreLockError)
@@ -17,9 +17,9 @@ package enum SeenFileError: Error, Equatable, Sendable, CustomStringConvertible 
     }
 }
 
-/// `APP.json` in a folder of the user's: the last known states of an app's servers.
+/// `APP.json` in a folder of the user: the last known states of an app's servers.
 ///
-/// Its own user alone reads and writes it. Runs at the same time wait for one another for a moment.
+/// Only its user can read and write it. Concurrent runs wait briefly for each other.
 package struct SeenFile: Sendable {
     private static let patience = Duration.seconds(5)
 
@@ -28,26 +28,28 @@ package struct SeenFile: Sendable {
     private let folder: FilePath
     private let files: any FileOperations
 
-    /// - Parameter folder: An absolute path. It is made when something is kept.
+    /// - Parameter folder: An absolute path. It is created when a state is stored.
     package init(_ app: AppID, in folder: FilePath, files: any FileOperations) {
         (self.app, self.folder, self.files) = (app, folder, files)
         path = folder.at("\(app).json")
     }
 
-    /// Nil if nothing was seen of this server.
+    /// The stored state of a server; nil if there is none.
     package func seen(of server: ServerURL) throws(SeenFileError) -> SeenMetadata? {
         try document()?[server.text]
     }
 
-    /// Afterwards: the newer one of the stored and the new state is durable.
+    /// Stores a state.
     ///
-    /// - Parameter replacing: Whether an older state, or a damaged file, is replaced: the server was restored.
+    /// Afterwards the newer one of the stored and the new state is durable.
+    ///
+    /// - Parameter replacing: Whether to replace a newer state or a damaged file, because the server was restored.
     package func keep(
         _ seen: SeenMetadata,
         of server: ServerURL,
         replacing: Bool
     ) async throws(SeenFileError) {
-        // Most runs see the same state as the one before.
+        // Most runs see the same state as the previous one.
         if !replacing, let document = try? document(), document[server.text] == seen { return }
         do throws(FileError) { try files.makeDirectory(folder, permissions: .privateDirectory) } catch {
             throw .file(error)

@@ -4,16 +4,16 @@ import PatchTrust
 
 /// The newest metadata of an app that a server has shown, as devices remember it.
 ///
-/// With it a release tool refuses an older state, as a device does (TUF 5.3.4, 5.4.3, 5.5.5). Without it, a thief of the online key
-/// could show an old release as the current one, and have it promoted.
+/// With it, a release tool rejects an older state, as a device does (TUF 5.3.4, 5.4.3, 5.5.5). Otherwise a thief of the online
+/// key could present an old release as the current one, and have it promoted.
 package struct SeenMetadata: Equatable, Sendable {
     /// The version of the newest root.
     package let root: Int
-    /// The root keys on the way to it.
+    /// The keys of all roots up to the newest.
     ///
-    /// A root of trust without any of them is another one, of which nothing is known.
+    /// A root of trust without any of these keys is a different one, with no known state.
     package let rootKeys: Set<SHA256Digest>
-    /// As they were received.
+    /// The bytes as received.
     package let timestamp: [UInt8]
     package let snapshot: [UInt8]
     package let targets: [UInt8]
@@ -29,13 +29,15 @@ package struct SeenMetadata: Equatable, Sendable {
 
     func concerns(_ anchor: TrustedRoot) -> Bool { !rootKeys.isDisjoint(with: anchor.role.keys(of: "root").keys.keys) }
 
-    /// By itself, without a look at its signatures.
+    /// The version that the timestamp states.
+    ///
+    /// Its signatures are not checked.
     private var timestampVersion: Int {
         let envelope = try? Envelope(timestamp, role: "timestamp", limit: Limits.timestamp)
         return envelope.flatMap { try? TimestampRole($0) }?.header.version ?? 0
     }
 
-    /// Whether another run has seen a newer state meanwhile.
+    /// Whether `other` is a newer state of the same root of trust.
     func isOlder(than other: SeenMetadata) -> Bool {
         !rootKeys.isDisjoint(with: other.rootKeys)
             && (root, timestampVersion) < (other.root, other.timestampVersion)
@@ -44,15 +46,15 @@ package struct SeenMetadata: Equatable, Sendable {
 
 /// The last known states of an app's servers: one JSON document.
 ///
-/// By server, because several servers may publish one app, each at its own pace.
+/// Each server has its own row, because several servers may publish one app, each at its own pace.
 struct SeenDocument: Equatable, Sendable {
     static let format = "patchline-seen-v1"
     static let limit = 64_000_000
-    /// Of the servers asked last.
+    /// The maximum number of servers; those asked last are kept.
     static let servers = 16
 
     let app: AppID
-    /// The one asked last comes last.
+    /// In the order of use, most recent last.
     private(set) var rows: [(server: String, seen: SeenMetadata)] = []
 
     init(_ app: AppID) {
@@ -84,7 +86,7 @@ struct SeenDocument: Equatable, Sendable {
 
     subscript(server: String) -> SeenMetadata? { rows.last { $0.server == server }?.seen }
 
-    /// - Parameter replacing: Whether it takes the place of a newer state: the server was restored.
+    /// - Parameter replacing: Whether to replace a newer state, because the server was restored.
     mutating func keep(_ seen: SeenMetadata, of server: String, replacing: Bool) {
         if !replacing, let known = self[server], seen.isOlder(than: known) { return }
         rows.removeAll { $0.server == server }

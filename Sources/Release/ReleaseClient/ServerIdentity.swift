@@ -2,9 +2,9 @@ import NIOHTTP1
 import PatchFormat
 import PatchTrust
 
-/// The question to a server before it receives a token.
+/// The question that a server must answer before it receives a token.
 struct IdentityQuestion: Sendable {
-    /// Nil for requests that are about no app.
+    /// Nil for requests that do not concern an app.
     let app: AppID?
     let root: KnownRoot?
     let tokenID: String
@@ -12,10 +12,10 @@ struct IdentityQuestion: Sendable {
     /// The proof of a server that knows the token.
     let proof: SHA256Digest
 
-    /// A version of the app's root of trust that the caller has.
+    /// A version of the app's root of trust that the caller knows.
     struct KnownRoot: Equatable, Sendable {
         let version: Int
-        /// Of its signed part.
+        /// The digest of its signed part.
         let sha256: SHA256Digest
     }
 
@@ -36,19 +36,19 @@ struct IdentityQuestion: Sendable {
     }
 }
 
-/// A server's answer to that.
+/// A server's answer to an ``IdentityQuestion``.
 struct ServerIdentity: Equatable, Sendable {
     private static let format = "patchline-identity-v1"
 
     let hasApp: Bool
     let root: SHA256Digest?
     let proof: SHA256Digest?
-    /// The apps that it has instead.
+    /// The apps that the server has instead.
     ///
-    /// Told on its own machine alone.
+    /// Reported only on the server's own machine.
     let apps: [AppID]
 
-    /// Nil for the answer of another program.
+    /// Returns nil for the answer of another program.
     init?(_ bytes: [UInt8]) {
         guard let json = try? JSON.document(bytes, named: "answer", limit: ServiceRequest.documentLimit),
             let fields = try? Fields(json, of: "answer"), (try? fields.constant("format", Self.format)) != nil
@@ -59,11 +59,11 @@ struct ServerIdentity: Equatable, Sendable {
         apps = ((try? fields.strings("apps", limit: 10_000)) ?? []).compactMap { AppID($0) }
     }
 
-    /// Why the token must not be sent; nil if this is the server that the caller means.
+    /// The reason why the token must not be sent; nil if this is the intended server.
     func fault(_ question: IdentityQuestion, at server: ServerURL) -> ServiceError? {
         if let app = question.app {
             guard hasApp else { return .otherApp(app, has: apps, at: server) }
-            // A server that does not have this version yet is not another one.
+            // A server that does not have this version yet is still the intended one.
             if let known = question.root, let root, root != known.sha256 {
                 return .otherRoot(app, version: known.version, at: server)
             }
@@ -77,7 +77,7 @@ struct ServerIdentity: Equatable, Sendable {
 }
 
 extension ServiceRequest {
-    /// The app that a request to the service is about.
+    /// The app that a request concerns.
     var app: AppID? {
         let prefix = "/api/v1/apps/"
         guard path.hasPrefix(prefix) else { return nil }

@@ -1,7 +1,7 @@
 import NIOHTTP1
 package import PatchFormat
 
-/// What operators ask of a service, as the service answers it.
+/// Requests of operators. The answers are returned unchanged.
 extension ServiceClient {
     package enum Change: String, Sendable {
         case post = "POST"
@@ -10,14 +10,16 @@ extension ServiceClient {
         case delete = "DELETE"
     }
 
-    /// - Parameter path: below `/api/v1`.
+    /// - Parameter path: The path below `/api/v1`.
     package func look(_ path: String) async throws(ServiceError) -> JSON {
         try Self.json(try await bytes(ServiceRequest(method: .GET, path: "/api/v1\(path)")))
     }
 
-    /// Asked once: what a lost answer said is to be looked at, not asked for again.
+    /// Sends a change once.
     ///
-    /// - Returns: null where the service has nothing to say.
+    /// If the answer is lost, the caller must look up the result instead of repeating the change.
+    ///
+    /// - Returns: null if the service's answer is empty.
     package func change(
         _ change: Change,
         _ path: String,

@@ -7,44 +7,44 @@ package import PatchFormat
 import PatchCrypto
 import PatchTrust
 
-/// A release service over HTTP: asks, and asks again where that may help.
+/// An HTTP client for a release service.
 ///
-/// No redirect is followed, nothing is cached, and the token goes to the service alone: before the first request with it, the
-/// server states whether it has the app, and proves that it knows the token.
+/// It repeats requests if that may help. Redirects are not followed, and nothing is cached. The token is sent only to the
+/// service: before the first request with it, the server must state whether it has the app, and prove that it knows the token.
 package struct ServiceClient: Sendable {
     package struct Settings: Sendable {
-        /// Certificates in PEM, in place of the system's.
+        /// Trusted certificates in PEM, instead of the system's.
         package var authorities: [UInt8]?
-        /// Whether the token may travel without TLS to another machine.
+        /// Whether the token may be sent to another machine without TLS.
         package var allowsPlainHTTP = false
-        /// How often more a request is made after failures in a row.
+        /// The maximum number of consecutive repetitions of a request.
         package var retries = 7
         package var pause: @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) }
         package var random: @Sendable () -> Double = { .random(in: 0..<1) }
-        /// How the program calls itself.
+        /// The user agent.
         package var agent = "patchsign"
-        /// Told of each wait.
+        /// Called before each wait.
         package var notice: @Sendable (ServiceError, Duration) -> Void = { _, _ in }
 
         package init() {}
     }
 
-    /// Requests at a time.
+    /// The maximum number of concurrent requests.
     static let connections = 6
     private static let connectDeadline = Duration.seconds(10)
-    /// How long a server may take none of the bytes that are sent.
+    /// The maximum time in which a server accepts no bytes.
     private static let writeDeadline = TimeAmount.seconds(60)
 
     package let server: ServerURL
     private let client: HTTPClient
     private let token: ServiceToken?
     private let settings: Settings
-    /// The apps for which the server was found to be the right one; an empty name for requests about no app.
+    /// The apps for which the server has identified itself; an empty name for requests that do not concern an app.
     private let identified = NIOLockedValueBox<Set<String>>([])
 
-    /// Runs `body` with a client whose connections are gone when it returns.
+    /// Runs `body` with a client, and closes its connections afterwards.
     ///
-    /// - Parameter token: nil for who may ask without one.
+    /// - Parameter token: nil for requests that need none.
     package static func with<Value: Sendable>(
         _ server: ServerURL,
         token: ServiceToken?,
@@ -67,7 +67,7 @@ package struct ServiceClient: Sendable {
         }
     }
 
-    /// Answers to a request, made again where that may help.
+    /// The answer to a request, which is repeated if that may help.
     func json(_ request: ServiceRequest) async throws(ServiceError) -> Fields {
         try await trying { () async throws(ServiceError) in try await jsonOnce(request) }
     }
@@ -95,7 +95,7 @@ package struct ServiceClient: Sendable {
         }
     }
 
-    /// Waits until it may be tried again, or says why it may not.
+    /// Waits until the request may be repeated, or throws the error if it may not.
     func rest(after error: ServiceError, failures: Int) async throws(ServiceError) {
         guard error.isPassing, failures <= settings.retries,
             let wait = Backoff.build.wait(failures: failures, asked: error.retryAfter, random: settings.random())
@@ -109,9 +109,9 @@ package struct ServiceClient: Sendable {
         return try await perform(request, token)
     }
 
-    /// Asks the server, once for each app, whether it is the one that the token is for.
+    /// Asks the server, once per app, whether it is the one that the token is for.
     ///
-    /// A server that is older than this question receives the token over TLS alone, where its certificate identifies it.
+    /// A server that does not support this question receives the token only over TLS, where its certificate identifies it.
     func identify(_ app: AppID?, root: IdentityQuestion.KnownRoot? = nil) async throws(ServiceError) {
         guard let token else { return }
         let isKnown = identified.withLockedValue { app == nil ? !$0.isEmpty : $0.contains(app?.text ?? "") }
@@ -142,7 +142,7 @@ package struct ServiceClient: Sendable {
                 throw ServiceError.intercepted(sign)
             }
             let isDone = (200..<300).contains(status)
-            // The service answers with no web page.
+            // The service never answers with a web page.
             if isDone, response.headers.first(name: "content-type")?.lowercased().hasPrefix("text/html") == true {
                 throw ServiceError.intercepted(.page)
             }
@@ -186,7 +186,7 @@ package struct ServiceClient: Sendable {
         limit: Int,
         _ request: ServiceRequest
     ) async throws -> [UInt8] {
-        // The client's own deadline ends with the head, and what says nothing more would be waited for for ever.
+        // The HTTP client's own deadline covers only the head, and a stalled body would be awaited forever.
         try await withThrowingTaskGroup(of: [UInt8].self) { group in
             group.addTask {
                 var bytes: [UInt8] = []

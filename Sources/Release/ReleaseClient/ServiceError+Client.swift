@@ -2,7 +2,7 @@ import PatchFetch
 import PatchFormat
 
 extension ServiceError {
-    /// What went wrong on the way, in words for who runs a build.
+    /// Converts a transport error to one that the user of a build can act on.
     init(_ error: any Error, at path: String, of server: ServerURL) {
         if Task.isCancelled {
             self = .cancelled

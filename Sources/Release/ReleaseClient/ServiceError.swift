@@ -6,54 +6,54 @@ import PatchCrypto
 package import PatchTrust
 package import ReleaseFolder
 
-/// Why a request to a release service failed.
+/// The reason why a request to a release service failed.
 package enum ServiceError: Error, Equatable, Sendable {
     case problem(ServiceProblem)
-    /// No connection, or one that broke.
+    /// The connection failed or broke.
     case connection(String)
     case timedOut(String)
     case tls(host: String, reason: String)
-    /// The file of authorities holds no certificate.
+    /// The file of certificates contains none.
     case noAuthority
     /// The token would have been sent unencrypted.
     case notEncrypted(host: String)
-    /// The server has other apps, so it is not the one that the token is for.
+    /// The server has other apps, so it is not the intended one.
     case otherApp(AppID, has: [AppID], at: ServerURL)
     /// The server has another app of the same name.
     case otherRoot(AppID, version: Int, at: ServerURL)
     /// The server cannot prove that it knows the token.
     case notProven(ServerURL)
-    /// The server is older than the question which apps it has, or it is another program.
+    /// The server does not support the identity question, or it is another program.
     case unidentified(ServerURL)
     case redirected(to: String)
-    /// A captive portal or a proxy answered in the server's place.
+    /// A captive portal or a proxy answered instead of the server.
     case intercepted(Interception)
     case tooLarge(String, limit: Int)
-    /// An answer that the service's rules exclude.
+    /// An answer that breaks the service's rules.
     case malformed(FormatError)
-    /// A proposal whose change is not the one that was proposed.
+    /// A proposal with another change than the requested one.
     case otherChange(asked: ProposedChange, offered: ProposedChange)
-    /// An answer that no server may give.
+    /// An answer that is never valid.
     case answer(AnswerFault)
     /// The server asks for a part that neither it nor the release has.
     case lacking(String)
-    /// A file of the release has another size than the release says.
+    /// The size of a file differs from the release's entry.
     case changed(String)
-    /// The server keeps asking for a part that was sent.
+    /// The server repeatedly asks for a part that was sent.
     case endless
     case file(FileError)
-    /// The published tree does not verify.
+    /// The published tree is not valid.
     case trust(TrustError)
-    /// A fetched release does not verify.
+    /// A downloaded release is not valid.
     case release(ReleaseError)
     case noRelease(ChannelName)
-    /// The server is older than rollouts that a push asks for, and would offer the release to all devices.
+    /// The server does not support the requested rollouts, and would offer the release to all devices.
     case noRollout
-    /// No app was named, and the token sees these; or none.
+    /// No app was named, and the token gives access to these, or to none.
     case severalApps([AppID])
     case cancelled
 
-    /// Whether trying again may help.
+    /// Whether repeating the request may help.
     var isPassing: Bool {
         switch self {
         case .problem(let problem): problem.isPassing
@@ -66,9 +66,9 @@ package enum ServiceError: Error, Equatable, Sendable {
         }
     }
 
-    /// The server's wish for the next try, if it has one.
+    /// The delay that the server requests, if any.
     var retryAfter: Duration? {
-        // The back-off of builds gives up where a server asks for more than it waits.
+        // The back-off of builds fails if a server requests a longer delay than its limit.
         if case .problem(let problem) = self { problem.retryAfter?.upTo(.seconds(RetryAfter.longest)) } else { nil }
     }
 }
@@ -112,7 +112,7 @@ extension ServiceError: CustomStringConvertible {
         }
     }
 
-    /// The remedy for another server at the address.
+    /// The hint for a different server at the address.
     package static let otherServerHint =
         "another server may have its port: name yours with --server; `patchsrv serve` prints where operators ask"
     package static let olderServerHint =
@@ -120,7 +120,7 @@ extension ServiceError: CustomStringConvertible {
 
     private static let unsent = "; the token was not sent"
 
-    /// At most five names.
+    /// The names of at most five apps.
     private static func some(_ apps: [AppID]) -> String {
         let named = apps.prefix(5).map(\.text).joined(separator: ", ")
         return apps.count > 5 ? "\(named) and \(apps.count - 5) more" : named

@@ -1,19 +1,19 @@
 package import PatchFetch
 import PatchFormat
 
-/// What a release service says of a request that it did not do (RFC 9457).
+/// A release service's reason for rejecting a request (RFC 9457).
 package struct ServiceProblem: Equatable, Sendable {
     static let limit = 65_536
 
     package let status: Int
-    /// `conflict`, `unauthorized`; `http` where something else than the service answered.
+    /// `conflict`, `unauthorized`; `http` if the answer is not the service's.
     package let kind: String
     package let detail: String
     package let hint: String?
     package let rule: String?
-    /// The time that the service asks for before the next try.
+    /// The delay that the service requests.
     package let retryAfter: RetryAfter?
-    /// Of `wrongOffset`: the next byte that is wanted.
+    /// The next needed byte, for `wrongOffset`.
     package let offset: Int?
 
     package init(
@@ -35,7 +35,7 @@ package struct ServiceProblem: Equatable, Sendable {
     }
 
     /// - Parameters:
-    ///   - field: Retry-After, where it stands; a date there counts as none.
+    ///   - field: The Retry-After field, if any. A date in it is ignored.
     init(status: Int, body: [UInt8], retryAfter field: String?) {
         let retryAfter = field.flatMap { RetryAfter(field: $0) }
         let json = try? JSON.document(body, named: "problem", limit: Self.limit)
@@ -56,7 +56,7 @@ package struct ServiceProblem: Equatable, Sendable {
         )
     }
 
-    /// Whether the same request may be done later.
+    /// Whether the same request may succeed later.
     var isPassing: Bool {
         switch status {
         case 408, 425, 429, 502, 504: true

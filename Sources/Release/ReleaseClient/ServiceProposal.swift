@@ -1,11 +1,11 @@
 import NIOHTTP1
 package import PatchFormat
 
-/// A proposed change on a server that waits for a signature.
+/// A proposed change on a server, which waits for a signature.
 package struct ServiceProposal: Equatable, Sendable {
     package let id: ProposalID
     package let change: ProposedChange
-    /// The proposer, in words.
+    /// The proposer's display name.
     package let proposer: String
     package let note: String?
     package let isOpen: Bool
@@ -30,13 +30,15 @@ package struct ServiceProposal: Equatable, Sendable {
 /// A server's answer to a new proposal.
 package struct MadeProposal: Sendable {
     package let id: ProposalID
-    /// The changes that it would make now, one line each.
+    /// The changes that the proposal would make now, one line each.
     package let difference: [String]
     package let answer: JSON
 }
 
 extension ServiceClient {
-    /// Sent once: after a lost answer, the list of proposals shows whether it was made.
+    /// Sends the proposal once.
+    ///
+    /// After a lost answer, the list of proposals shows whether it exists.
     package func propose(
         _ change: ProposedChange,
         note: String?,
@@ -46,7 +48,7 @@ extension ServiceClient {
         let body = JSON.fields(change.members + [("note", note.map { .text($0) })])
         let answer = try await jsonOnce(.service(.POST, app, "/channels/\(channel)/proposals", body: .json(body)))
         do throws(FormatError) {
-            // A server would leave out a part that it does not know, and the rest would be signed.
+            // A server would ignore a part that it does not support, and the rest would be signed.
             guard try ProposedChange(try answer.fields("change")) == change else {
                 throw answer.broken("change", AnswerRule.change)
             }
@@ -58,9 +60,9 @@ extension ServiceClient {
         } catch { throw .malformed(error) }
     }
 
-    /// The only app that the token may see.
+    /// The only app that the token gives access to.
     ///
-    /// - Throws: `severalApps` where there is another number of them.
+    /// - Throws: `severalApps` if there is not exactly one.
     package func onlyApp() async throws(ServiceError) -> AppID {
         let answer = try await json(.apps)
         var apps: [AppID] = []
@@ -73,8 +75,8 @@ extension ServiceClient {
         return only
     }
 
-    /// - Parameter asked: the caller's own change; nil for a proposal of somebody else's, which a person looks at.
-    /// - Throws: `otherChange` where the proposal holds another one: the service can swap it after it took it.
+    /// - Parameter asked: The caller's own change; nil for another user's proposal, which is shown to the user.
+    /// - Throws: `otherChange` if the proposal contains another change, because the service could replace it.
     package func proposal(
         _ id: ProposalID,
         asked: ProposedChange?,

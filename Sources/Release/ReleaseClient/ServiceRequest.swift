@@ -1,7 +1,7 @@
 import NIOHTTP1
 import PatchFormat
 
-/// One request to a server: what is asked, and how much may come back within which time.
+/// A request to a server, with limits for the size and duration of its answer.
 struct ServiceRequest: Sendable {
     enum Body: Sendable {
         case none
@@ -10,16 +10,16 @@ struct ServiceRequest: Sendable {
     }
 
     let method: HTTPMethod
-    /// Below the server's address.
+    /// The path below the server's address.
     let path: String
     var headers: [(String, String)] = []
     var body = Body.none
-    /// Until the head of the answer is here, and again for its body.
+    /// The maximum time for the head of the answer, and again for its body.
     var deadline = Duration.seconds(60)
-    /// Bytes of the answer.
+    /// The maximum size of the answer, in bytes.
     var limit = ServiceRequest.documentLimit
 
-    /// What is left to send of a release with 100,000 assets is some 25 MB.
+    /// The needs of a release with 100,000 assets take about 25 MB.
     static let documentLimit = 64_000_000
 
     /// A request to the service, below `/api/v1/apps/APP`.
@@ -32,6 +32,6 @@ struct ServiceRequest: Sendable {
         ServiceRequest(method: method, path: "/api/v1/apps/\(app)\(path)", body: body)
     }
 
-    /// Which apps whoever asks may see.
+    /// The apps that the token gives access to.
     static let apps = ServiceRequest(method: .GET, path: "/api/v1/apps")
 }

@@ -1,18 +1,18 @@
 import PatchFormat
 import PatchCrypto
 
-/// The text of a token, which shows a release service who asks.
+/// A token, which authenticates the caller to a release service.
 ///
-/// It prints as its id; the secret leaves only in a request's Authorization field.
+/// Its description is its id. The secret is only used in a request's Authorization field.
 package struct ServiceToken: Sendable, CustomStringConvertible {
-    /// More than any token has.
+    /// A limit above the size of every token.
     package static let fileLimit = 1_024
 
     private let text: TokenText
-    /// What `patchsrv token list` shows of it.
+    /// The id that `patchsrv token list` shows.
     package var id: String { text.id }
 
-    /// - Parameter text: as `patchsrv token new` printed it; a line end behind it does not matter.
+    /// - Parameter text: The output of `patchsrv token new`. Leading white space and all text after the token are ignored.
     package init?(_ text: String) {
         guard let text = TokenText(String(text.drop(while: \.isWhitespace).prefix { !$0.isWhitespace })) else {
             return nil

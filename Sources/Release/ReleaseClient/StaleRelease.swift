@@ -2,11 +2,11 @@ package import PatchFormat
 import PatchTrust
 package import ReleaseFolder
 
-/// A release as far as it matters to the server that refused it.
+/// The parts of a release that explain why a server rejected it.
 package struct OfferedRelease: Equatable, Sendable {
-    /// The release that it was made from; nil for a channel's first.
+    /// The base of the release; nil for a channel's first.
     package let base: ReleaseHeader.Base?
-    /// Of its role's signed part.
+    /// The digest of its role's signed part.
     package let identity: SHA256Digest
     package let listed: [Label: ChannelState.Version]
 
@@ -28,28 +28,28 @@ package struct OfferedRelease: Equatable, Sendable {
     }
 }
 
-/// Why a server refuses a release that was right when it was made.
+/// The reason why a server rejects a release that was valid when it was made.
 ///
-/// Each case has one way on.
+/// Each case has one remedy.
 package enum StaleRelease: Equatable, Sendable {
-    /// It was made from a draft, which still lacks signatures: complete that one first.
+    /// It was made from a draft that still lacks signatures. The draft must be completed first.
     case madeFromDraft(ChannelState.Draft)
-    /// Another release waits for signatures in its place: complete that one, or give it up.
+    /// Another release waits for signatures in its place. That draft must be completed or abandoned.
     case draftWaits(ChannelState.Draft)
-    /// The server has no release as new as the one that this was made from.
+    /// The server has no release as new as this one's base.
     case ahead(current: Int)
-    /// Another pipeline published the same versions: nothing is left to do.
+    /// Another pipeline published the same versions, so nothing remains to be done.
     case listed(current: Int)
-    /// Another pipeline published versions of the same names with other content.
+    /// Another pipeline published the same labels with other content.
     case otherContent([Label], current: Int)
-    /// It lists versions that were withdrawn since.
+    /// It lists versions that have been withdrawn since.
     case withdrawn([Label], current: Int)
-    /// It adds to an older release: make it again on the current one.
+    /// Its base is older than the current release. It must be made again from the current one.
     case behind(current: Int)
 
     package init(_ release: OfferedRelease, on state: ChannelState) {
         let (base, current) = (release.base?.roleVersion ?? 0, state.current)
-        // First the draft: a release that is made again would wait behind it.
+        // The draft is checked first, because a release made again would have to wait for it.
         if let draft = state.draft, draft.identity != release.identity {
             let isBase = draft.version == base && draft.identity == release.base?.sha256
             self = isBase ? .madeFromDraft(draft) : .draftWaits(draft)

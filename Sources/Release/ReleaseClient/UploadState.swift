@@ -1,24 +1,26 @@
 import PatchFormat
 
-/// What a server says of an upload: which parts it lacks.
+/// The state of an upload on the server, with the parts that it lacks.
 struct UploadState: Equatable, Sendable {
     struct Need: Equatable, Sendable {
-        /// A target's path, or the entry that an object belongs to.
+        /// A target's path, or the entry of an object.
         let name: String
         let sha256: SHA256Digest
         let size: Int
     }
 
-    /// As a list and manifests of the largest size can name.
+    /// The largest number that a list and manifests of the maximum size can name.
     private static let needsLimit = 2_000_000
 
     let id: String
     let needs: [Need]
-    /// The compressed form that parts may be sent in; nil for a server that knows none.
+    /// The compression that the server accepts for parts; nil for none.
     let coding: CompressionFormat?
-    /// For manifests that it lacks, versions that it has and can make them of; none for a server that takes no packs.
+    /// For each missing manifest, the versions on the server from which a pack can make it.
+    ///
+    /// Empty if the server accepts no packs.
     let bases: [SHA256Digest: [SHA256Digest]]
-    /// Whether the server applies a rollout that a push asks for.
+    /// Whether the server supports the rollout of a push.
     let takesRollout: Bool
 
     init(_ id: String, needs: [Need], coding: CompressionFormat?) {

@@ -5,17 +5,18 @@ import PatchStore
 import PatchTrust
 import SystemPackage
 
-/// What `rotate`, `delegate` and `revoke` share: a draft signed by every key at hand, and published when that is enough.
+/// The common part of `rotate`, `delegate` and `revoke`: signs a draft with all available keys, and publishes it if it is
+/// complete.
 struct CeremonyWork {
     let keys: KeyOptions
     let folder: TrustFolder
     let time: UTCTime
     let json: Bool
     let trust: ReleaseTrust
-    /// What waits for signatures in the folder.
+    /// The draft in the folder that waits for signatures.
     let pending: TrustDraft?
 
-    /// Does the rest of what an earlier call left first.
+    /// Completes an interrupted ceremony first.
     init(_ keys: KeyOptions, time: UTCTime, json: Bool) throws(Failure) {
         let folder = keys.trustFolder
         pending = try signing { () throws(SigningError) in try folder.resume(at: time) }
@@ -23,18 +24,20 @@ struct CeremonyWork {
         (self.keys, self.folder, self.time, self.json) = (keys, folder, time, json)
     }
 
-    /// Which keys are in the folder.
+    /// The keys that are in the folder.
     func presence() throws(Failure) -> KeyPresence {
         try signing { () throws(SigningError) in try KeyPresence(trust, files: folder.files) }
     }
 
-    /// Another ceremony's draft is never written over.
+    /// Fails if another ceremony's draft is pending, because it must not be overwritten.
     func refusePending() throws(Failure) {
         guard pending != nil else { return }
         throw Failure(SigningError.ceremony(folder.draftPath, .pending))
     }
 
-    /// Drafts these changes and carries the draft out; without one it refuses, for that would be a renewal.
+    /// Drafts, signs and publishes these changes.
+    ///
+    /// Without edits it fails, because the draft would be a renewal.
     func carryOut(_ edits: [TrustEdit], validity: Duration) throws(Failure) -> Bool {
         let draft = try signing { () throws(SigningError) in
             guard !edits.isEmpty else { throw .ceremony(folder.folder, .nothingChanges) }
@@ -43,9 +46,11 @@ struct CeremonyWork {
         return try carryOut(draft)
     }
 
-    /// Explains, signs, and publishes or leaves the draft for the other holders.
+    /// Shows and signs the draft.
     ///
-    /// - Returns: whether it is published.
+    /// Publishes it, or leaves it for the other holders.
+    ///
+    /// - Returns: whether it was published.
     func carryOut(_ draft: TrustDraft) throws(Failure) -> Bool {
         let (folder, time) = (folder, time)
         let change = try signing { () throws(SigningError) in try folder.change(draft, at: folder.draftPath) }
@@ -71,9 +76,9 @@ struct CeremonyWork {
         return signed.isComplete
     }
 
-    /// Every key of the folder that may sign and that opens.
+    /// Signs with every key of the folder that may sign and can be opened.
     ///
-    /// When none of them opens, nothing is left behind: a passphrase was mistyped.
+    /// If no key can be opened, because a passphrase was mistyped, nothing is changed.
     private func sign(_ change: TrustChange) throws(Failure) -> (TrustChange, closed: [String]) {
         let (folder, pairs) = (folder, KeyFolder(folder.folder, files: folder.files))
         var (change, closed): (TrustChange, [String]) = (change, [])
@@ -90,7 +95,7 @@ struct CeremonyWork {
                 refusal = refusal ?? error
                 continue
             }
-            // The pair of this ceremony says nothing about the passphrases of the others.
+            // A new pair of this ceremony does not show that any passphrase of the other keys was right.
             if !name.hasSuffix(".next") { opened += 1 }
             let present = change
             change = try signing { () throws(SigningError) in

@@ -6,7 +6,7 @@ import PatchCrypto
 import PatchTrust
 import SystemPackage
 
-/// `patchsign delegate`: a new channel, or other keys for one.
+/// `patchsign delegate`: adds a channel, or changes the keys of one.
 struct DelegateCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "delegate",

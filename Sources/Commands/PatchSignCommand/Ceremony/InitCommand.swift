@@ -118,7 +118,7 @@ struct InitCommand: AsyncParsableCommand {
                     files: DiskFiles()
                 )
             }
-            // Asked for before the keys are made, which takes a while.
+            // Asked first, because creating the keys is slow.
             let protect = try protection.resolve()
             let made = try await signing { () async throws(SigningError) in
                 try await maker.makeKeys(
@@ -144,20 +144,20 @@ struct InitCommand: AsyncParsableCommand {
         }
     }
 
-    /// Whether the options name the holders of the keys of root or targets.
+    /// Whether the options name the holders of root or targets keys.
     private var namesHolders: Bool {
         let rows = holders.map(\.name) + thresholds.map(\.name) + publicKeys.map(\.name)
         return rows.contains { row in ["root", "targets"].contains { row == $0 || row.hasPrefix("\($0)-") } }
     }
 
-    /// The key holders, from the options or else from the answer at the terminal; without a terminal, one person.
+    /// The key holders from the options or from the answers at the terminal; without a terminal, a single holder.
     private func people() throws(Failure) -> KeyHolders? {
         guard !namesHolders else { return recoveryKey == true ? .one(recovery: true) : nil }
         if let recoveryKey { return .one(recovery: recoveryKey) }
         return json ? .one(recovery: true) : try KeyHoldersQuestion().answer()
     }
 
-    /// - Parameter people: nil where the options name all holders.
+    /// - Parameter people: nil if the options name all holders.
     private func plan(_ people: KeyHolders?) throws(Failure) -> RootOfTrustPlan {
         var counts: [(role: String, count: Int)] = people?.thresholds ?? []
         for threshold in thresholds {
@@ -177,7 +177,7 @@ struct InitCommand: AsyncParsableCommand {
         } catch { throw Failure(SigningError.plan(error)) }
     }
 
-    /// `--public root-bob=FILE` names a holder by itself.
+    /// The holders that `--public root-bob=FILE` names.
     private func holdersElsewhere() -> [(role: String, name: String)] {
         publicKeys.compactMap { row in
             let parts = row.name.split(separator: "-", maxSplits: 1).map(String.init)

@@ -5,17 +5,17 @@ import PatchTrust
 import SystemPackage
 import CommandKit
 
-/// What `patchsign init` made.
+/// The result of `patchsign init`.
 struct InitReport {
     let plan: RootOfTrustPlan
     let folder: FilePath
     let keys: [String: PublicKey]
-    /// Names of keys whose private halves are not here.
+    /// Names of keys whose private halves are elsewhere.
     let elsewhere: Set<String>
-    /// False while other holders have to sign the draft.
+    /// False if other holders still have to sign the draft.
     let isComplete: Bool
     let isEncrypted: Bool
-    /// Whether a `.gitignore` that was there does not name private keys.
+    /// Whether an existing `.gitignore` does not list private keys.
     let leavesKeysToGit: Bool
 
     func write(json: Bool) {

@@ -2,15 +2,17 @@ import CommandKit
 import PatchFormat
 import PatchRelease
 
-/// Asks the person at the terminal who holds the keys of root and targets.
+/// Asks at the terminal for the holders of the root and targets keys.
 struct KeyHoldersQuestion {
     static let count = "How many people hold root and targets keys? [1]"
     static let names = "Their names, with blanks between (a-z 0-9):"
-    /// More than this is a typing error, or a company whose plan is not typed at a prompt.
+    /// A larger number is a typing error, or a plan too large for a prompt.
     static let maximum = 9
     private static let tries = 3
 
-    /// The next line; a test answers in place of a person.
+    /// Reads the next line.
+    ///
+    /// Tests provide the answers.
     var ask: (String) -> TypedLine = TypedLine.asked
     var tell: (String) -> Void = { Console.standardError.line(printable($0)) }
 
@@ -43,7 +45,7 @@ struct KeyHoldersQuestion {
         throw Self.noAnswer
     }
 
-    /// Enter alone is one person.
+    /// An empty answer means one person.
     private static func count(in text: String) -> Int? {
         let text = text.filter { !$0.isWhitespace }
         guard !text.isEmpty else { return 1 }

@@ -7,7 +7,7 @@ import PatchCrypto
 import PatchTrust
 import SystemPackage
 
-/// `patchsign revoke`: a key signs for nothing any more.
+/// `patchsign revoke`: removes a key from every role that lists it.
 struct RevokeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "revoke",

@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// `patchsign root`: drafts of root and targets, which travel between the holders of their keys.
+/// `patchsign root`: drafts of root and targets, which the key holders exchange.
 struct RootCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "root",

@@ -4,7 +4,7 @@ import PatchFormat
 import PatchRelease
 import SystemPackage
 
-/// `patchsign root inspect`: a draft in words.
+/// `patchsign root inspect`: shows a draft.
 struct RootInspectCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "inspect",

@@ -4,7 +4,7 @@ import PatchFormat
 import PatchRelease
 import SystemPackage
 
-/// `patchsign root merge`: the signatures of several copies of one draft.
+/// `patchsign root merge`: merges the signatures of several copies of one draft.
 struct RootMergeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "merge",

@@ -6,7 +6,7 @@ import PatchCrypto
 import PatchTrust
 import SystemPackage
 
-/// `patchsign root publish`: a complete draft becomes the folder's root of trust.
+/// `patchsign root publish`: replaces the folder's root of trust with a complete draft.
 struct RootPublishCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "publish",
@@ -85,7 +85,7 @@ struct RootPublishCommand: AsyncParsableCommand {
     }
 }
 
-/// The server's part, as a command line.
+/// The command for the server.
 func serverStep(_ keys: String, newOnlineKey: Bool) -> String {
     "`patchsrv trust --data … --trust \(printable(keys))"
         + (newOnlineKey ? " --online-key \(printable(keys))/online.key`" : "`")

@@ -5,7 +5,7 @@ import PatchRelease
 import PatchTrust
 import SystemPackage
 
-/// `patchsign root sign`: one more holder.
+/// `patchsign root sign`: adds one holder's signature.
 struct RootSignCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "sign",

@@ -7,7 +7,7 @@ import PatchCrypto
 import PatchTrust
 import SystemPackage
 
-/// `patchsign rotate`: a new key in the place of one.
+/// `patchsign rotate`: replaces a key by a new one.
 struct RotateCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "rotate",
@@ -96,7 +96,7 @@ struct RotateCommand: AsyncParsableCommand {
         if !isPublished { throw ResultCode.partial.asError }
     }
 
-    /// Root's only key signs its own successor: without it no draft would ever be complete.
+    /// Fails if root's only key is missing: it must sign its own successor, so the draft could never be completed.
     private func refuseMissing(_ work: CeremonyWork, _ roles: [TrustRole]) throws(Failure) {
         guard roles.contains(.root), let missing = try work.presence()[.root]?.missingOnlyKey else { return }
         throw Failure(
@@ -144,7 +144,9 @@ struct RotateCommand: AsyncParsableCommand {
     }
 }
 
-/// What role keys are made as; other kinds come from elsewhere.
+/// The kinds of role keys that can be created.
+///
+/// Keys of other kinds are made elsewhere.
 enum RoleKeyKind: String, ExpressibleByArgument, CaseIterable {
     case rsa, ed25519
 

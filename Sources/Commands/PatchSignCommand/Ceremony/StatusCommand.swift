@@ -8,7 +8,7 @@ import PatchTrust
 import ReleaseFolder
 import SystemPackage
 
-/// `patchsign status`: what must be signed again, and when.
+/// `patchsign status`: shows the roles that must be signed again, and when.
 struct StatusCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "status",

@@ -11,7 +11,7 @@ extension KeyOptions {
     var trustFolder: TrustFolder { TrustFolder(folder, policy: .ofThisProcess, files: DiskFiles()) }
 }
 
-/// The folder of a command that opens no key.
+/// The folder option of a command that opens no key.
 struct FolderOption: ParsableArguments {
     @Option(help: ArgumentHelp("The folder with root.json and targets.json.", valueName: "dir"))
     var keys: String
@@ -21,7 +21,7 @@ struct FolderOption: ParsableArguments {
     }
 }
 
-/// Words on a command line that mean a role, a key or a count.
+/// Parses arguments that name a role, a key or a count.
 enum TrustArgument {
     static func role(_ text: String, in roles: Authorities) throws(Failure) -> TrustRole {
         guard let role = TrustRole(text) else {
@@ -38,7 +38,7 @@ enum TrustArgument {
         }
     }
 
-    /// A public key that is listed once more, and its file: also one of the folder of `--keys`.
+    /// A public key that remains listed, and its file, which may also be in the folder of `--keys`.
     static func keptKey(_ text: String, in folder: FilePath) throws(Failure) -> (file: FilePath, key: PublicKey) {
         let file = try KeyFile.path(text, in: folder, endings: ["", ".pub"])
         return (
@@ -49,14 +49,14 @@ enum TrustArgument {
         )
     }
 
-    /// The file of a public key, or the name of one in a folder.
+    /// The public key in a file, or the one of that name in a folder.
     static func key(_ text: String, in folder: FilePath) throws(Failure) -> PublicKey {
         try wantingPublicKey { () throws(SigningError) in
             try KeyFolder(folder, files: DiskFiles()).publicKey(text, at: FilePath(argument: text))
         }
     }
 
-    /// The same, or eight or more hex digits: the beginning of a key id.
+    /// Parses the same, or the beginning of a key id: eight or more hex digits.
     static func selector(_ text: String, in folder: FilePath) throws(Failure) -> KeySelector {
         try wantingPublicKey { () throws(SigningError) in
             try KeyFolder(folder, files: DiskFiles()).selector(text, at: FilePath(argument: text))
@@ -86,7 +86,7 @@ enum TrustArgument {
     }
 }
 
-/// How long what is made holds.
+/// The validity of new documents.
 extension Optional<Validity> {
     var forTrust: Duration { self?.duration ?? TrustDraft.validity }
 }

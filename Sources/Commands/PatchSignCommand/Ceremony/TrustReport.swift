@@ -4,7 +4,7 @@ import PatchCrypto
 import PatchTrust
 import CommandKit
 
-/// A draft of root or targets in words: what it changes, who has signed, who is missing.
+/// Describes a draft of root or targets: its changes, its signatures and those missing.
 struct TrustReport {
     let change: TrustChange
     let names: KeyNames
@@ -22,7 +22,7 @@ struct TrustReport {
         writeQuorums(to: console)
     }
 
-    /// Roles of the draft that are valid no longer, or not for long.
+    /// Warnings about roles of the draft that have expired or expire soon.
     func warnings(at now: UTCTime) -> [String] {
         [(change.draft.root, change.after.root.header), (change.draft.targets, change.after.targets.header)]
             .compactMap { envelope, header in
@@ -47,7 +47,7 @@ struct TrustReport {
             + "\(change.draft.app)"
     }
 
-    /// - Parameter more: what the command adds.
+    /// - Parameter more: Additional members of the command.
     func json(_ more: [(String, JSON?)] = []) -> JSON {
         .fields(
             [

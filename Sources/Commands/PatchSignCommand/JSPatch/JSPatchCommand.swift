@@ -1,7 +1,7 @@
 import ArgumentParser
 import PatchCrypto
 
-/// `patchsign jspatch`: the signatures that JSPatch's loader reads.
+/// `patchsign jspatch`: signatures for JSPatch's loader.
 struct JSPatchCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "jspatch",

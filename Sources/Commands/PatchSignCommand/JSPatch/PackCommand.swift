@@ -6,7 +6,7 @@ import PatchRelease
 import PatchStore
 import SystemPackage
 
-/// `patchsign pack FILE…`: a package of JSPatch's loader, or of its platform.
+/// `patchsign pack FILE…`: makes a package for JSPatch's loader or its platform.
 struct PackCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "pack",
@@ -112,19 +112,19 @@ struct PackCommand: AsyncParsableCommand {
         _ = try syncFile
     }
 
-    /// What the output is called before its number.
+    /// The prefix of the output's name, before its number.
     private var prefix: String { aesKey == nil ? "v" : "file" }
 
     private var file: FilePath { FilePath(argument: output ?? "\(prefix)1") }
 
-    /// Nil where the output has none.
+    /// The number in the output's name; nil if it has none.
     private var version: LoaderVersion? {
         let name = FilePath(output ?? "\(prefix)1").lastComponent?.string ?? ""
         let stem = aesKey == nil && name.hasSuffix(".zip") ? name.dropLast(4) : name[...]
         return stem.hasPrefix(prefix) ? LoaderVersion(String(stem.dropFirst(prefix.count))) : nil
     }
 
-    /// Nil where it is to say nothing of it.
+    /// The app version and number that the package states; nil for none.
     private var place: LoaderPlace? {
         get throws {
             guard let appVersion else { return nil }
@@ -136,7 +136,7 @@ struct PackCommand: AsyncParsableCommand {
         }
     }
 
-    /// Nil for a package of the loader.
+    /// The sync file; nil for a package of the loader.
     private var syncFile: PlatformSyncFile? {
         get throws {
             guard aesKey != nil else {
@@ -187,7 +187,7 @@ struct PackCommand: AsyncParsableCommand {
         }
     }
 
-    /// Before a passphrase is asked for.
+    /// Checks the folder before a passphrase is requested.
     private static func checkFolder(_ folder: FilePath) throws(Failure) {
         let found = try signing { () throws(SigningError) in
             do throws(FileError) { return try DiskFiles().status(of: folder) } catch { throw .file(error) }
@@ -196,7 +196,7 @@ struct PackCommand: AsyncParsableCommand {
         throw Failure("there is no folder \(folder)", hint: "mkdir -p makes it", code: .disk)
     }
 
-    /// A package that says another app version than its folder is refused there by whoever reads what it says.
+    /// Warns if the package states another app version than its folder's name, because this project's clients reject it there.
     private func warnOfPlace(_ place: LoaderPlace?) {
         guard let place, let folder = file.parent.name, AppVersion(folder) != nil,
             !folder.hasSameBytes(as: place.appVersion.text)
@@ -212,7 +212,7 @@ struct PackCommand: AsyncParsableCommand {
             try Self.checkFolder(folder)
             let (_, now) = try signing { () throws(SigningError) in
                 try PlatformPacking.tell(folder) { before in
-                    // Judged before, with any version.
+                    // The options were validated before, with any version.
                     var file = (try? told.syncFile(after: before)) ?? before
                     if delete {
                         file = PlatformSyncFile(version: nil)

@@ -2,7 +2,7 @@ import ArgumentParser
 import Gateways
 import PatchFormat
 
-/// What a sync file of JSPatch's platform tells besides the package that it names.
+/// The settings in a sync file of JSPatch's platform, besides its package.
 struct SyncFileOptions: ParsableArguments {
     @Option(help: ArgumentHelp("For so many tenths of all devices (g); 0 is written as p.", valueName: "0-10"))
     var gray: Int?
@@ -19,7 +19,7 @@ struct SyncFileOptions: ParsableArguments {
     @Flag(help: "Devices that install it do not run it before their next launch (r).")
     var runLater = false
 
-    /// - Parameter file: what a sync file said before; only its version stays.
+    /// - Parameter file: The previous sync file. Only its version is kept.
     func syncFile(after file: PlatformSyncFile) throws -> PlatformSyncFile {
         guard let version = file.version else { return PlatformSyncFile(version: nil) }
         return try syncFile(naming: version)
@@ -33,7 +33,7 @@ struct SyncFileOptions: ParsableArguments {
         if let gray {
             guard let share = PlatformShare(gray) else { throw ValidationError("--gray \(PlatformShare.rule)") }
             guard condition == nil else { throw ValidationError("with --gray clients do not look at --condition") }
-            // Some clients take g 0 for everyone, so nobody is told as a release tells it.
+            // Some clients apply g 0 to all devices, so the file pauses the version instead, as a release does.
             if gray == 0 { file.isPaused = true } else { file.share = share }
         }
         if let condition {

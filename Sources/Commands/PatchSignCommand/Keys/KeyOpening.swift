@@ -7,7 +7,7 @@ import PatchCrypto
 import PatchTrust
 import SystemPackage
 
-/// What opens private keys: passphrases of files, PINs of tokens.
+/// The secrets that open private keys: passphrases of files, PINs of tokens.
 struct KeyOpening: ParsableArguments {
     @Option(
         name: .customLong("passphrase-file"),
@@ -37,12 +37,12 @@ struct KeyOpening: ParsableArguments {
         guard pinFile == nil || pinEnv == nil else { throw ValidationError("give one of --pin-file and --pin-env") }
     }
 
-    /// The module of tokens whose URI names none.
+    /// The PKCS#11 module for tokens whose URI names none.
     var module: String? {
         pkcs11Module.map { FilePath(argument: $0).string } ?? ProcessEnvironment.environment("PKCS11_MODULE_PATH")
     }
 
-    /// Opens a private key with the secrets given, or asks for one.
+    /// Opens a private key with the given secrets, or asks for one.
     func open(_ reference: KeyReference) throws(Failure) -> SigningKey {
         switch reference {
         case .file(let file): try open(file: file)
@@ -59,7 +59,7 @@ struct KeyOpening: ParsableArguments {
         }
     }
 
-    /// Opens what signs packages of JSPatch's loader: also pairs that are too small for anything else.
+    /// Opens a key for packages of JSPatch's loader, also a pair that is too small for other uses.
     func openJSPatch(_ reference: KeyReference) throws(Failure) -> JSPatchSigner {
         switch reference {
         case .file(let file): return try open(file: file)
@@ -80,7 +80,9 @@ struct KeyOpening: ParsableArguments {
         return key
     }
 
-    /// With the passphrases given; where none is, with those that were typed before, then with up to three more.
+    /// Opens a key with the given passphrases.
+    ///
+    /// Without any, tries those typed before and then asks up to three times.
     private func open<Key: OpenedKey>(encrypted file: FilePath) throws(Failure) -> Key {
         let given = try passphrases()
         for passphrase in given.isEmpty ? PassphraseQuestion.known : given {
@@ -96,7 +98,7 @@ struct KeyOpening: ParsableArguments {
         throw Failure(SigningError.key(file, .wrongPassphrase))
     }
 
-    /// Nil when it does not open with this.
+    /// Returns nil if the passphrase is wrong.
     private func open<Key: OpenedKey>(_ file: FilePath, with passphrase: Passphrase) throws(Failure) -> Key? {
         let text = try passphrase.text()
         do throws(SigningError) {
@@ -106,7 +108,7 @@ struct KeyOpening: ParsableArguments {
         } catch { throw Failure(error) }
     }
 
-    /// A wrong PIN is tried once: tokens lock themselves after a few.
+    /// Tries a PIN only once, because tokens lock themselves after a few wrong ones.
     private func open(token uri: TokenURI) throws(Failure) -> SigningKey {
         let pin = try pin(for: uri)?.text()
         return try signing { () throws(SigningError) in
@@ -143,7 +145,7 @@ struct KeyOpening: ParsableArguments {
         } catch .noTerminal {
             throw Failure(SigningError.key(file, .needsPassphrase))
         } catch .empty {
-            // Who has not the passphrase presses Enter; a ceremony goes on with the other keys.
+            // A user without the passphrase presses Enter; a ceremony then continues with the other keys.
             throw noneTyped(for: file)
         } catch { throw Failure(error) }
     }
@@ -156,7 +158,7 @@ struct KeyOpening: ParsableArguments {
     }
 }
 
-/// What a key file is opened as.
+/// A type of key that a file can be opened as.
 private protocol OpenedKey {
     init(
         _ file: FilePath,
@@ -170,12 +172,12 @@ extension SigningKey: OpenedKey {}
 extension JSPatchSigner: OpenedKey {}
 
 extension KeyReference {
-    /// As it stands on a command line: a PKCS#8 file, `NAME.signer`, or a `pkcs11:` URI.
+    /// Parses an argument: a PKCS#8 file, `NAME.signer`, or a `pkcs11:` URI.
     init(argument: String) throws(Failure) {
         self = try signing { () throws(SigningError) in try KeyReference(argument) { FilePath(argument: $0) } }
     }
 
-    /// The same; if no such file exists, the key of that name in the folder of `--keys`: `bob`, `bob.key`.
+    /// Parses an argument; if no such file exists, uses the key of that name in the folder of `--keys`: `bob`, `bob.key`.
     init(argument: String, in folder: FilePath) throws(Failure) {
         guard !argument.hasPrefix(TokenURI.scheme) else {
             try self.init(argument: argument)
@@ -184,7 +186,7 @@ extension KeyReference {
         self.init(try KeyFile.path(argument, in: folder, endings: KeyFile.privateKeys))
     }
 
-    /// - Parameter keys: the value of `--keys` where a command need not have it.
+    /// - Parameter keys: The value of `--keys`, which is optional for some commands.
     init(argument: String, inFolder keys: String?) throws(Failure) {
         if let keys {
             try self.init(argument: argument, in: FilePath(argument: keys))
@@ -194,14 +196,14 @@ extension KeyReference {
     }
 }
 
-/// Finds a key's file by its name on a command line with `--keys`.
+/// Finds the file of a key that the command line names, also in the folder of `--keys`.
 enum KeyFile {
     static let privateKeys = ["", ".key", ".\(KeyReference.signerExtension)"]
 
-    /// A file of that name, from the working folder on, or else in the folder of `--keys`.
+    /// The path of a file relative to the working directory, or else in the folder of `--keys`.
     ///
-    /// - Parameter endings: the endings that a name in the folder may omit.
-    /// - Throws: where it looked, if it is in neither.
+    /// - Parameter endings: The extensions that a name in the folder may omit.
+    /// - Throws: the searched paths, if neither contains the file.
     static func path(_ argument: String, in folder: FilePath, endings: [String] = [""]) throws(Failure) -> FilePath {
         let named = FilePath(argument: argument)
         if try exists(named) { return named }
@@ -223,9 +225,9 @@ enum KeyFile {
 }
 
 extension Passphrase {
-    /// As libcrypto's adapter takes it.
+    /// The passphrase in the form that libcrypto needs.
     ///
-    /// - Throws: for bytes that this program and openssl would not read as the same passphrase.
+    /// - Throws: an error for bytes that this program and openssl would interpret differently.
     func text() throws(Failure) -> String {
         guard let text = String(validating: bytes, as: UTF8.self), !bytes.contains(0) else {
             throw Failure("the passphrase is not UTF-8 text", code: .malformed)

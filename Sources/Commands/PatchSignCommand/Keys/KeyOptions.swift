@@ -5,7 +5,7 @@ import PatchRelease
 import PatchStore
 import SystemPackage
 
-/// Where an app's root of trust lies, and what opens its keys.
+/// The folder of an app's root of trust, and the secrets that open its keys.
 struct KeyOptions: ParsableArguments {
     static let help = "The folder with root.json, targets.json and keys."
 
@@ -34,7 +34,7 @@ struct KeyOptions: ParsableArguments {
         try opening.open(reference)
     }
 
-    /// A key file or the description of an external signer.
+    /// Opens a key file, or an external signer by its description.
     func open(_ file: FilePath) throws(Failure) -> SigningKey {
         try opening.open(KeyReference(file))
     }

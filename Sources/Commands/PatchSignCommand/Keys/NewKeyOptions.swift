@@ -6,7 +6,7 @@ import PatchCrypto
 import PatchTrust
 import CommandKit
 
-/// How a new key is made and protected, where another passphrase opens the keys that are there.
+/// The kind and protection of a new key, for commands that open existing keys with other passphrases.
 struct NewKeyOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
@@ -33,9 +33,11 @@ struct NewKeyOptions: ParsableArguments {
         if !(2_048...8_192).contains(bits) { throw ValidationError("--bits must be 2048 to 8192") }
     }
 
-    /// Asks on the terminal where no passphrase is given.
+    /// The protection of the new key.
     ///
-    /// - Parameter name: whose place the new key takes.
+    /// Asks on the terminal if no passphrase is given.
+    ///
+    /// - Parameter name: The name of the replaced key.
     func protection(_ keys: KeyOptions, replacing name: String) throws(Failure) -> RootOfTrustMaker.Protection {
         guard !unencryptedKeys else { return .none }
         if newPassphraseFile == nil, newPassphraseEnv == nil {
@@ -59,7 +61,7 @@ struct NewKeyOptions: ParsableArguments {
             )
         } catch { throw Failure(error) }
         let text = try secret.text()
-        // The new key signs in the same run.
+        // The new key is used to sign in the same run.
         PassphraseQuestion.remember(secret)
         return .passphrase(text)
     }

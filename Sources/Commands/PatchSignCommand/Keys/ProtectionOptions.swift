@@ -3,7 +3,7 @@ import ArgumentParser
 import PatchRelease
 import CommandKit
 
-/// How new private keys are protected.
+/// The protection of new private keys.
 struct ProtectionOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
@@ -35,7 +35,9 @@ struct ProtectionOptions: ParsableArguments {
         }
     }
 
-    /// By key name, how it is written; asks on the terminal where no passphrase is given.
+    /// The protection by key name.
+    ///
+    /// Asks on the terminal if no passphrase is given.
     func resolve() throws(Failure) -> (String) -> RootOfTrustMaker.Protection {
         guard !unencryptedKeys else { return { _ in .none } }
         let (common, online) = try read()
@@ -46,7 +48,7 @@ struct ProtectionOptions: ParsableArguments {
 
     private func read() throws(Failure) -> (common: Passphrase, online: Passphrase?) {
         do throws(PassphraseError) {
-            // The file first: nobody types a passphrase in vain.
+            // The file is read first: if that fails, the user need not type a passphrase.
             let online = try onlinePassphraseFile.map { (path) throws(PassphraseError) in
                 try Passphrase.forNewKey(file: path)
             }

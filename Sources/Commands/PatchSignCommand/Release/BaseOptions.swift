@@ -4,7 +4,7 @@ import PatchFormat
 import PatchRelease
 import SystemPackage
 
-/// Which release the next one is made from: the one that a server publishes, or a folder.
+/// The release that the next one is made from: the published one on a server, or a folder.
 struct BaseOptions: ParsableArguments {
     static let both = "give one of --previous and --server: each names the release that is published now"
 
@@ -23,12 +23,12 @@ struct BaseOptions: ParsableArguments {
         if previous != nil, server.server != nil { throw ValidationError(Self.both) }
     }
 
-    /// The option that names it; nil for none, or the environment.
+    /// The option that was used; nil for none, or for the environment.
     var option: String? { previous != nil ? "--previous" : server.server != nil ? "--server" : nil }
 
     var isNamed: Bool { previous != nil || server.isNamed }
 
-    /// The release to make the channel's next one from; nil for its first.
+    /// The previous release of the channel; nil for its first.
     func next(of channel: ChannelName, _ trust: ReleaseTrust) async throws(Failure) -> BaseRelease? {
         if let previous { return try ReleaseWork.base(FilePath(argument: previous), trust) }
         guard server.isNamed else { return nil }
@@ -39,9 +39,9 @@ struct BaseOptions: ParsableArguments {
         return base
     }
 
-    /// The release to compare another one with.
+    /// The release to compare with.
     ///
-    /// - Parameter channel: Nil if it is not known; then no server is asked.
+    /// - Parameter channel: nil if unknown. Then no server is asked.
     func current(of channel: ChannelName?, _ trust: ReleaseTrust) async throws(Failure) -> BaseRelease? {
         if let previous { return try ReleaseWork.base(FilePath(argument: previous), trust) }
         guard let channel, server.isNamed else { return nil }

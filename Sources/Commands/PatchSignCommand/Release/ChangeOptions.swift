@@ -9,7 +9,7 @@ import PatchTrust
 import ReleaseClient
 import SystemPackage
 
-/// What promote, rollback and withdraw share: a change that is proposed, made, signed and, with `--push`, published.
+/// The common options of promote, rollback and withdraw: a change that is proposed, made, signed and, with `--push`, published.
 struct ChangeOptions: ParsableArguments {
     @OptionGroup var server: ServerOptions
     @OptionGroup var memory: MemoryOptions
@@ -36,9 +36,9 @@ struct ChangeOptions: ParsableArguments {
         guard push || making.output != nil else { throw ValidationError("--push or --output is needed") }
     }
 
-    /// Asks the server for the change and makes the release that carries it out.
+    /// Proposes the change to the server, and makes its release.
     ///
-    /// Where nothing came of it, because somebody said no or because it would change nothing, the proposal is withdrawn.
+    /// If making fails, the user declines or the change has no effect, the proposal is withdrawn.
     ///
     /// - Parameter mayGoBack: Whether a promotion may list versions below the channel's newest.
     func carryOut(
@@ -97,7 +97,7 @@ struct ChangeOptions: ParsableArguments {
         Console.standardError.line("hint: `patchsign release renew` signs the same list again, with a new expiry")
     }
 
-    /// The answer to a second withdrawal of one version.
+    /// The output for a version that is withdrawn already.
     func writeWithdrawn(_ gone: WithdrawnVersion, _ base: ReleaseContents) {
         guard !json else { return Console.standardOutput.line(nothingToDo(base, withdrawn: gone).pretty()) }
         Console.standardOutput.line("nothing to do: \(gone.alreadyWords)")
@@ -110,12 +110,12 @@ struct ChangeOptions: ParsableArguments {
         ])
     }
 
-    /// After a rollback: the versions that it left may be listed again by any later release.
+    /// Prints, after a rollback, hints for the versions that a later release may list again.
     private func adviseWithdrawal(of labels: [Label], in channel: ChannelName) {
         for line in withdrawalHints(of: labels, in: channel) { Console.standardError.line("hint: \(printable(line))") }
     }
 
-    /// One line for each of the first three versions.
+    /// One hint for each of the first three versions.
     func withdrawalHints(of labels: [Label], in channel: ChannelName) -> [String] {
         labels.prefix(3).map { label in
             let subject = shellWord("\(label.patchID)@\(label.version)")
@@ -125,9 +125,9 @@ struct ChangeOptions: ParsableArguments {
         }
     }
 
-    /// Says what was made, and pushes it where that is asked for.
+    /// Reports the release, and pushes it if requested.
     ///
-    /// - Parameter remake: how it is made again if the channel moved on.
+    /// - Parameter remake: How the release is made again if the channel has a newer one.
     func finish(
         _ report: ReleaseReport,
         at release: FilePath,
@@ -135,7 +135,7 @@ struct ChangeOptions: ParsableArguments {
         remake: Remake = .elsewhere
     ) async throws(Failure) {
         var report = report
-        // A temporary folder is removed before anyone can open it.
+        // A temporary folder is removed before the user could open it, so the report must not name it.
         if making.output == nil { report.folder = nil }
         let pushed = push ? try await server.push(release, notes: .fields([]), remake: remake) : nil
         guard !json else {
@@ -149,7 +149,7 @@ struct ChangeOptions: ParsableArguments {
         report.warnOfUnmet()
     }
 
-    /// Runs `work` with the folder that was named, or with one that goes away afterwards.
+    /// Runs `work` with the given output folder, or with a temporary one that is removed afterwards.
     func inOutput(_ work: (FilePath) async throws(Failure) -> Void) async throws(Failure) {
         if making.output != nil { return try await work(try making.outputFolder()) }
         let above = try Self.temporaryFolder()
@@ -164,7 +164,7 @@ struct ChangeOptions: ParsableArguments {
         Failure("cannot make a folder in \(base): \(error.reason)", hint: "TMPDIR names another", code: .disk)
     }
 
-    /// A new folder that nobody else can look into.
+    /// A new folder that only this user can read.
     private static func temporaryFolder() throws(Failure) -> FilePath {
         let base = ProcessEnvironment.environment("TMPDIR") ?? "/tmp"
         var name = Array("\(base)/patchsign-XXXXXX".utf8CString)
@@ -176,7 +176,7 @@ struct ChangeOptions: ParsableArguments {
 }
 
 extension ProposedChange {
-    /// - Throws: where a patch stands twice.
+    /// - Throws: an error if a patch is named twice.
     static func promotion(from channel: ChannelName, _ shares: [PromotedShare]) throws(Failure) -> ProposedChange {
         var rollouts: [PatchID: Int] = [:]
         for share in shares {

@@ -2,7 +2,7 @@ import PatchFormat
 import PatchRelease
 import CommandKit
 
-/// What a release lists, a row an entry.
+/// The content of a release as a table, one row per entry.
 struct ContentsTable {
     private let contents: ReleaseContents
 
@@ -33,7 +33,7 @@ struct ContentsTable {
         for row in contents.list.gateways { console.line(printable("gateway: \(row.line): \(Self.words(row))")) }
     }
 
-    /// What JSPatch's clients get of it, before a dial.
+    /// The packages of JSPatch's clients, without the effect of a dial.
     private static func words(_ row: GatewayPackages) -> String {
         guard row.isSwitchedOn else { return "switched off after version \(row.latest)" }
         let names = row.scripts.sorted { $0.key < $1.key }.map { "\($0.key) of \($0.value)" }

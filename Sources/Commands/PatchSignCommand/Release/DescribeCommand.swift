@@ -83,7 +83,7 @@ struct DescribeCommand: AsyncParsableCommand {
             )
         }
         let file = output.map { FilePath(argument: $0) } ?? found.parent.at(ReleaseDescription.fileName)
-        // Before thousands of files are read.
+        // Checked before thousands of files are read.
         let status = try signing { () throws(SigningError) in
             do throws(FileError) { return try DiskFiles().status(of: file) } catch { throw .file(error) }
         }
@@ -110,7 +110,7 @@ struct DescribeCommand: AsyncParsableCommand {
         return check.mistakes.isEmpty
     }
 
-    /// The web app's folder, as a description in `folder` names it.
+    /// The path of the web app's folder in a description in `folder`.
     private func place(of found: BareFolder, below folder: FilePath) throws(Failure) -> AssetPath {
         let start = folder.string == "/" ? "/" : folder.string + "/"
         guard found.folder.string.hasPrefix(start),

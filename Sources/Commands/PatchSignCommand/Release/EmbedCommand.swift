@@ -8,7 +8,7 @@ import PatchTrust
 import ReleaseFolder
 import SystemPackage
 
-/// `patchsign embed`: what ships inside an app.
+/// `patchsign embed`: writes the folder that an app embeds.
 struct EmbedCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "embed",
@@ -104,7 +104,7 @@ struct EmbedCommand: AsyncParsableCommand {
         report(document, at: output)
     }
 
-    /// The release with a complete quorum, and the root that ships.
+    /// The release with a complete quorum, and the root to embed.
     private func verified(_ folder: FilePath) throws(Failure) -> (VerifiedRelease, root: [UInt8]) {
         let keys = FilePath(argument: keys)
         return try signing { () throws(SigningError) in
@@ -128,7 +128,9 @@ struct EmbedCommand: AsyncParsableCommand {
         }
     }
 
-    /// The first of --from that has the object, under the name that releases and published trees both give it.
+    /// The object in the first folder of --from that contains it.
+    ///
+    /// Releases and published trees use the same name for it.
     private func elsewhere(_ digest: SHA256Digest) -> FilePath? {
         from.lazy.map { FilePath(argument: $0).at(URLLayout.object(digest)) }.first {
             (try? DiskFiles().identity(of: $0)).flatMap(\.self) != nil

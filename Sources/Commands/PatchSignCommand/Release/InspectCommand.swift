@@ -7,7 +7,7 @@ import PatchTrust
 import ReleaseFolder
 import SystemPackage
 
-/// `patchsign inspect`: a release in words.
+/// `patchsign inspect`: shows a release.
 struct InspectCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "inspect",

@@ -7,7 +7,7 @@ import PatchCrypto
 import PatchTrust
 import SystemPackage
 
-/// What every new release needs besides its content.
+/// The options that every new release needs besides its content.
 struct MakingOptions: ParsableArguments {
     @Option(help: ArgumentHelp("The folder to write the release to.", valueName: "dir"))
     var output: String?
@@ -89,7 +89,9 @@ struct MakingOptions: ParsableArguments {
     @Flag(help: "Replace the release that stands at the output; anything but what patchsign wrote there stays.")
     var force = false
 
-    /// What may be replaced at `output`: never the keys, the working folder or a home, nor what else the caller names.
+    /// The folder that may be replaced at `output`.
+    ///
+    /// Keys, the working folder, the home folder and the caller's folders are kept.
     func replacement(at output: FilePath, keys: FilePath, besides kept: [KeptFolder] = []) -> Replacement {
         guard force else { return .nothing }
         let home = ProcessEnvironment.environment("HOME").map { FilePath(argument: $0) }
@@ -170,6 +172,6 @@ struct MakingOptions: ParsableArguments {
         throw Failure(SigningError.noKey("\(RootOfTrustPlan.entry).key", in: folder))
     }
 
-    /// A key file goes before the description of an external signer.
+    /// A key file has priority over the description of an external signer.
     private static let endings = [".key", ".\(KeyReference.signerExtension)"]
 }

@@ -3,7 +3,7 @@ import PatchFormat
 import PatchRelease
 import CommandKit
 
-/// How many files of a bundle are named to whoever is about to sign.
+/// The number of a bundle's files that are listed for the signer.
 struct NamesOption: ParsableArguments {
     @Flag(name: .customLong("all"), help: "Name every file; else the first 20 of each bundle.")
     var showsAll = false
@@ -12,7 +12,7 @@ struct NamesOption: ParsableArguments {
         for line in difference.words(showsAll: showsAll) { console.line("  " + styled(line, on: console)) }
     }
 
-    /// The files of each bundle that is listed.
+    /// Lists the files of each bundle.
     func write(filesOf contents: ReleaseContents, to console: Console) {
         for entry in contents.list.entries {
             guard let manifest = contents.manifests[entry.label] else { continue }

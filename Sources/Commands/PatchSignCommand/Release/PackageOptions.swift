@@ -1,7 +1,7 @@
 import ArgumentParser
 import PatchRelease
 
-/// Whether a change of the published list may leave JSPatch's clients without the package that it needs.
+/// Whether a change of the published list may omit a package that JSPatch's clients need.
 struct PackageOptions: ParsableArguments {
     static let flag = "--without-packages"
 

@@ -1,7 +1,7 @@
 import ArgumentParser
 import PatchFormat
 
-/// `web=10%`: the share of devices that a promoted version may be taken by.
+/// `web=10%`: the share of devices that may install a promoted version.
 struct PromotedShare: Sendable {
     let patchID: PatchID
     let share: RolloutShare
@@ -12,7 +12,7 @@ struct PromotedShare: Sendable {
         valueName: "patch=share%"
     )
 
-    /// - Throws: what is missing, with what was probably meant.
+    /// - Throws: the missing part, with a suggestion.
     init(_ text: String) throws {
         let form = "it must be PATCH=SHARE%, such as web=10%"
         guard let mark = text.firstIndex(of: "=") else { throw ValidationError("it names no patch; \(form)") }

@@ -158,7 +158,7 @@ struct ReleaseMakeCommand: AsyncParsableCommand {
         console.line(printable("nothing changed since release \(release)\(place); nothing was written"))
     }
 
-    /// Whether there is no mistake.
+    /// Checks the description, and returns whether it has no mistakes.
     private func look(at folder: FilePath, _ keys: KeyOptions?) async throws(Failure) -> Bool {
         let trust = try keys?.rootOfTrust()
         var previous: BaseRelease?
@@ -196,13 +196,13 @@ struct ReleaseMakeCommand: AsyncParsableCommand {
 }
 
 extension ScriptParsing {
-    /// By the program that lies beside this one, or in PATH.
+    /// Uses the program next to this one, or in PATH.
     static var installed: ScriptParsing {
         SiblingProgram.path(of: "patchscript").map { .by(ScriptParser($0)) } ?? .notInstalled
     }
 }
 
-/// What `patchsign release --check` found.
+/// The result of `patchsign release --check`.
 struct ReleaseCheckReport {
     let check: ReleaseCheck
 

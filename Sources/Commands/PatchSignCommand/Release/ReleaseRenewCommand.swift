@@ -5,7 +5,7 @@ import PatchRelease
 import PatchStore
 import SystemPackage
 
-/// `patchsign release renew`: the same list, signed again.
+/// `patchsign release renew`: signs the same list again.
 struct ReleaseRenewCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "renew",

@@ -7,33 +7,33 @@ import PatchTrust
 import ReleaseFolder
 import SystemPackage
 
-/// What `release` and `withdraw` made.
+/// The result of `release` and `withdraw`.
 struct ReleaseReport {
     let contents: ReleaseContents
     let difference: ReleaseDifference
     let signatures: SignatureCounts
-    /// By bundle.
+    /// The excluded files by bundle.
     let leftOut: [PatchID: [String]]
-    /// By bundle.
+    /// The recognised routing by bundle.
     let recognitions: [PatchID: BundleRecognition]
     let jspatch: SignatureCounts
     let quorum: VerifiedRelease.SignatureTally
-    /// Who has signed, and who may.
+    /// The keys that have signed, and those that may still sign.
     let signers: String
     /// Nil for a temporary folder, which is removed afterwards.
     var folder: FilePath?
-    /// Versions of the release before that a later one may list again.
+    /// Versions of the previous release that a later one may list again.
     let mayReturn: [Label]
     /// The values that were derived for a folder without release.yaml.
     var derived: DerivedRelease?
-    /// What an update costs; nil where that was not looked at.
+    /// The costs of updates; nil if they were not computed.
     var updates: [UpdateStep]?
-    /// Which files of a bundle are named below its change.
+    /// The files of a bundle that are listed below its change.
     var named = NamedFiles.none
 
     enum NamedFiles {
         case none
-        /// The first of each bundle; `--verbose` names every one.
+        /// The first files of each bundle; `--verbose` lists all.
         case first, all
     }
 
@@ -78,7 +78,7 @@ struct ReleaseReport {
         "JSPatch signatures: \(Words.grouped(jspatch.made)) made, \(Words.grouped(jspatch.kept)) kept"
     }
 
-    /// For the end, where it is read: what is listed in vain.
+    /// Warns about listed versions that no device can newly install; printed last, where it is noticed.
     func warnOfUnmet() {
         guard !difference.unmet.isEmpty else { return }
         let console = Console.standardError
@@ -125,7 +125,7 @@ extension VerifiedRelease.SignatureTally {
     }
 }
 
-/// A line of a difference in the colour of its sign.
+/// A line of a difference in the colour of its first character.
 func styled(_ line: String, on console: Console) -> String {
     let text = printable(line)
     return switch line.first {
@@ -139,7 +139,7 @@ func styled(_ line: String, on console: Console) -> String {
 }
 
 extension VerifiedRelease.Counts {
-    /// What whoever signs is told of objects that are not at hand; nil where all are.
+    /// The note for a signer about objects that are not available; nil if all are.
     var unseenWords: String? {
         guard unseen > 0 else { return nil }
         return "\(Words.count(unseen, "object")) \(unseen == 1 ? "was" : "were") not looked at: they were left out; "

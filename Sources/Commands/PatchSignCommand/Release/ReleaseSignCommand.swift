@@ -8,7 +8,7 @@ import PatchTrust
 import ReleaseFolder
 import SystemPackage
 
-/// `patchsign release sign DIR`: one more key holder.
+/// `patchsign release sign DIR`: adds one key holder's signature.
 struct ReleaseSignCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "sign",
@@ -66,7 +66,7 @@ struct ReleaseSignCommand: AsyncParsableCommand {
                 try VerifiedRelease(folder: folder, rootOfTrust: trust, files: DiskFiles())
             }
             let contents = ReleaseContents(verified)
-            // It may have been made weeks ago.
+            // The release may be weeks old.
             let expiry = ReleaseExpiry(
                 release: ReleaseExpiry.Role(contents.channel.text, expires: contents.expires),
                 root: trust.root.header.expires,

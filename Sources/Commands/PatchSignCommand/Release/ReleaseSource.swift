@@ -61,7 +61,7 @@ enum ReleaseSource {
         self = .written(description, in: folder)
     }
 
-    /// Nil for a folder that has, or should have, a description.
+    /// Returns nil for a folder that has, or should have, a description.
     init?(looking folder: FilePath, _ options: BareFolderOptions, trust: ReleaseTrust) throws(Failure) {
         let bare = try signing { () throws(SigningError) in try BareFolder(folder, files: DiskFiles()) }
         guard let bare else { return nil }
@@ -83,12 +83,12 @@ enum ReleaseSource {
     }
 }
 
-/// A folder without release.yaml, and where its release goes.
+/// A folder without release.yaml, with the app, channel and version of its release.
 struct BareSource {
     let folder: BareFolder
     let app: AppID
     let channel: ChannelName
-    /// Nil where the user named the channel.
+    /// Nil if the user named the channel.
     let rule: StandardChannel.Rule?
     private let version: VersionLabel?
 
@@ -128,14 +128,14 @@ struct BareSource {
     }
 }
 
-/// The values that were derived for a folder without release.yaml, with the reasons.
+/// The values derived for a folder without release.yaml, with their sources.
 struct DerivedRelease {
     let app: AppID
     let label: Label
-    /// Nil where the user named the version.
+    /// Nil if the user named the version.
     let source: NextVersion.Source?
     let channel: ChannelName
-    /// Nil where the user named the channel.
+    /// Nil if the user named the channel.
     let rule: StandardChannel.Rule?
     let folder: FilePath
 

@@ -8,20 +8,20 @@ import PatchTrust
 import ReleaseFolder
 import SystemPackage
 
-/// The common part of `release` and `withdraw`: trust and base read, keys opened, the result written and reported.
+/// The common part of `release` and `withdraw`: reads trust and base, opens keys, writes and reports the result.
 struct ReleaseWork {
     var builder: ReleaseBuilder
     private let writer: ReleaseWriter
-    /// Keys that sign the role of a proposal once a person has agreed.
+    /// Keys that sign the role of a proposal only after the user has agreed.
     private let heldBack: [SigningKey]
     private let expiry: ReleaseExpiry
 
-    /// Cheap checks come first, so that no passphrase is typed in vain.
+    /// Performs cheap checks first, so that they fail before a passphrase is typed.
     ///
     /// - Parameters:
-    ///   - source: a folder that must not be overwritten, besides the base's.
-    ///   - output: replaces the options' own.
-    ///   - proposal: the one that the release carries out; its role is then signed by ``signed(_:yes:names:)`` alone.
+    ///   - source: A folder that must not be overwritten, besides the base's.
+    ///   - output: Overrides the options' output.
+    ///   - proposal: The proposal that the release implements. Its role is then signed only by ``signed(_:yes:names:)``.
     init(
         channel: ChannelName,
         base: BaseRelease?,
@@ -102,7 +102,7 @@ struct ReleaseWork {
 
     /// Shows the effect of a proposal, asks, and signs.
     ///
-    /// - Parameter names: how many files to name.
+    /// - Parameter names: The number of files to list.
     func signed(_ made: MadeRelease, yes: Bool, names: NamesOption) throws(Failure) -> MadeRelease {
         guard !heldBack.isEmpty else { return made }
         let contents = try contents(of: made)
@@ -135,7 +135,7 @@ struct ReleaseWork {
                 progress: reporter("Verifying the previous release")
             )
         } catch .incomplete(let path, let role, let valid, let needed) {
-            // A colleague's signature may be on the server, and not in this folder.
+            // The server may have another holder's signature that this folder lacks.
             throw Failure(
                 SigningError.incomplete(path, role: role, valid: valid, needed: needed).description,
                 hint: "if it is published, take it from the server: --server URL in place of --previous; "
@@ -180,7 +180,7 @@ struct ReleaseWork {
         )
     }
 
-    /// What updates to a release cost; nil where it is the first of its channel.
+    /// The costs of updates to a release; nil for the first one of its channel.
     func updates(to made: MadeRelease, _ contents: ReleaseContents) async -> [UpdateStep]? {
         guard let base = builder.base else { return nil }
         let updates = ReleaseUpdates(from: base, to: made.release, contents, files: DiskFiles())
@@ -191,7 +191,9 @@ struct ReleaseWork {
         reporter(label(of: phase))(total)
     }
 
-    /// Before a person is asked whether to sign the role: entries are signed by the pipeline's key, which approves nothing.
+    /// Progress before the user is asked to sign the role.
+    ///
+    /// Entries are signed by the pipeline's key without approval, so the label avoids the word.
     private static let preparing: @Sendable (ReleaseBuilder.Phase, Int) -> Progress = { phase, total in
         reporter(phase == .signing ? preparingLabel : label(of: phase))(total)
     }

@@ -3,7 +3,7 @@ import CommandKit
 import PatchFormat
 import ReleaseClient
 
-/// `patchsign rollback`: what an older release listed, in one command.
+/// `patchsign rollback`: releases the list of an older release again, in one command.
 struct RollbackCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "rollback",

@@ -7,7 +7,7 @@ import PatchTrust
 import ReleaseFolder
 import SystemPackage
 
-/// `patchsign verify`: everything that a server and a device will check, offline.
+/// `patchsign verify`: performs all checks of a server and a device, offline.
 struct VerifyCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "verify",
@@ -97,10 +97,10 @@ struct VerifyCommand: AsyncParsableCommand {
         }
     }
 
-    /// What was checked, where that was asked for.
+    /// The executed checks, if requested.
     private func report(_ checks: [CheckRecord]) -> CheckReport? {
         guard explain else { return nil }
-        // Names are for people: a file that is no key only leaves them out.
+        // Names are only for display, so an invalid key file only hides them.
         let folder = KeyFolder(FilePath(argument: keys), files: DiskFiles())
         return CheckReport(checks, names: (try? KeyNames(folder))?.byID ?? [:])
     }

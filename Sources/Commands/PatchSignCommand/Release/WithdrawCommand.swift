@@ -4,7 +4,7 @@ import PatchFormat
 import PatchRelease
 import SystemPackage
 
-/// `patchsign withdraw`: the previous release with less in it.
+/// `patchsign withdraw`: releases the previous list without a patch or a version.
 struct WithdrawCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "withdraw",
@@ -128,7 +128,7 @@ struct WithdrawCommand: AsyncParsableCommand {
         }
     }
 
-    /// - Parameter again: The command that has the server find the release that listed it.
+    /// - Parameter again: The command with which the server finds the release that listed it.
     static func notListed(
         _ id: PatchID,
         version: VersionLabel?,

@@ -5,7 +5,7 @@ import PatchTrust
 import ReleaseClient
 import CommandKit
 
-/// What `patchsign` says and how it ends when a release service is in it.
+/// The message, hint and exit code of `patchsign` for errors of a release service.
 extension Failure {
     init(_ error: ServiceError) {
         self.init(error.description, hint: Self.hint(error), code: Self.code(error))

@@ -5,7 +5,7 @@ import PatchStore
 import ReleaseClient
 import SystemPackage
 
-/// Makes the commands remember the state of a server and refuse an older one, as devices do.
+/// Makes the commands remember the state of a server and reject an older one, as devices do.
 struct MemoryOptions: ParsableArguments {
     static let flag = "--server-restored"
     static let variable = "XDG_STATE_HOME"
@@ -20,7 +20,7 @@ struct MemoryOptions: ParsableArguments {
     )
     var serverRestored = false
 
-    /// - Throws: If the remembered state cannot be read. It is not forgotten silently.
+    /// - Throws: an error if the stored state cannot be read. It is never discarded silently.
     func ofServer(_ server: ServerURL, app: AppID) throws(Failure) -> ServerMemory {
         guard let folder = Self.folder else {
             return ServerMemory(file: nil, server: server, known: nil, replaces: serverRestored)
@@ -45,9 +45,9 @@ struct MemoryOptions: ParsableArguments {
         }
     }
 
-    /// Nil without a home.
+    /// The folder of the stored states; nil without a home.
     ///
-    /// A relative path does not count (XDG Base Directory Specification).
+    /// A relative path is ignored (XDG Base Directory Specification).
     private static var folder: FilePath? {
         func absolute(_ name: String) -> FilePath? {
             guard let text = ProcessEnvironment.environment(name), text.hasPrefix("/") else { return nil }
@@ -63,10 +63,12 @@ struct ServerMemory: Sendable {
     let file: SeenFile?
     let server: ServerURL
     let known: SeenMetadata?
-    /// Whether the new state takes the place of a newer one.
+    /// Whether the new state may replace a newer one.
     let replaces: Bool
 
-    /// A machine without a home, or with a read-only one, works without memory, and is told so.
+    /// Stores the state.
+    ///
+    /// If there is no writable folder, a warning is printed instead.
     func keep(_ seen: SeenMetadata) async {
         var reason = "neither \(MemoryOptions.variable) nor HOME names a folder"
         if let file {

@@ -6,11 +6,11 @@ import PatchTrust
 import ReleaseFolder
 import SystemPackage
 
-/// Finds the base of a release in a folder beside it, so that a push sends fewer bytes.
+/// Finds the base of a release in a neighbouring folder, so that a push sends fewer bytes.
 ///
 /// The base is not trusted: the server verifies the result of the pack. If that fails, the push sends the parts.
 enum NearbyRelease {
-    /// More folders are not looked at.
+    /// The maximum number of folders that are searched.
     static let limit = 200
 
     static func base(of release: SignedRelease, at folder: FilePath, files: any FileOperations) -> SignedRelease? {
@@ -26,7 +26,7 @@ enum NearbyRelease {
         return nil
     }
 
-    /// Whether the folder has a release of the same channel and of the base's version.
+    /// Whether the folder contains the base's version of the same channel.
     private static func isHeader(
         of place: FilePath,
         _ base: ReleaseHeader.Base,

@@ -3,7 +3,7 @@ import CommandKit
 import PatchFormat
 import ReleaseClient
 
-/// `patchsign promote`: what another channel lists, in one command.
+/// `patchsign promote`: releases another channel's list, in one command.
 struct PromoteCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "promote",

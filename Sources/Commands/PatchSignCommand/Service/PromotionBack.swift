@@ -3,12 +3,12 @@ import PatchFormat
 import PatchRelease
 import CommandKit
 
-/// The word that a promotion to older versions needs.
+/// The option that a promotion to older versions requires.
 enum PromotionBack {
     static let help: ArgumentHelp =
         "Allow a promotion to list versions below the channel's newest one. --yes does not allow it."
 
-    /// - Throws: If there is one.
+    /// - Throws: a failure if there is a step back.
     static func refuse(_ steps: [StepBack], in channel: ChannelName) throws(Failure) {
         guard let first = steps.first else { return }
         let more = steps.count == 1 ? "" : ", and \(Words.count(steps.count - 1, "other version")) too"

@@ -8,9 +8,9 @@ import ReleaseClient
 import ReleaseFolder
 import SystemPackage
 
-/// A proposed change, made into a release out of what is published, shown, and signed.
+/// Makes a release from a proposed change and the published release, shows it, and signs it.
 struct ProposalWork {
-    /// How the difference is shown before anything is signed.
+    /// The presentation of the difference before anything is signed.
     struct Asking {
         let yes: Bool
         let names: NamesOption
@@ -18,10 +18,10 @@ struct ProposalWork {
         let mayGoBack: Bool
     }
 
-    /// The result of carrying a proposal out.
+    /// The result of a proposal.
     enum Outcome {
         case made(ReleaseReport)
-        /// The channel lists the same already.
+        /// The channel has the same list already.
         case unchanged(base: ReleaseContents)
         /// The version is withdrawn already.
         case alreadyWithdrawn(WithdrawnVersion, base: ReleaseContents)
@@ -38,12 +38,12 @@ struct ProposalWork {
     let trust: ReleaseTrust
     let folder: PulledFolder
 
-    /// The proposal is fetched once: what it then held is shown, made and signed.
+    /// Makes the release of a proposal, which is fetched only once, so that the shown, made and signed change are the same.
     ///
     /// - Parameters:
-    ///   - asked: the change that the proposal must hold; nil where somebody else proposed it, and what it holds is shown.
-    ///   - onlyIfChanged: Whether a release that lists the same as the current one is not made.
-    /// - Returns: the release, or the reason why none is needed; then nothing was written.
+    ///   - asked: The change that the proposal must contain; nil for another user's proposal, whose content is shown.
+    ///   - onlyIfChanged: Whether a release with the current list is skipped.
+    /// - Returns: the release, or the reason why none is needed. In that case nothing is written.
     func run(
         _ id: ProposalID,
         asked: ProposedChange?,
@@ -100,7 +100,7 @@ struct ProposalWork {
             }
             return outcome
         } catch {
-            // Nobody signed: nothing is left that looks as if somebody had.
+            // An unsigned release must not remain, because it could be mistaken for a signed one.
             try? DiskFiles().removeTree(folder.output)
             throw error
         }
@@ -108,7 +108,7 @@ struct ProposalWork {
 
     private func place(_ name: String) -> FilePath { folder.output.at(name) }
 
-    /// Scripts that stay in the list and stay on the server, where a package for JSPatch's clients is made of them.
+    /// Downloads scripts that remain in the list and are stored only on the server, but are needed to make a package.
     private func fetched(_ absent: [SHA256Digest]) async throws(Failure) -> [SHA256Digest: [UInt8]] {
         guard !absent.isEmpty else { return [:] }
         let app = trust.app

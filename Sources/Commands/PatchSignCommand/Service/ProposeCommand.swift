@@ -5,7 +5,7 @@ import PatchStore
 import ReleaseClient
 import SystemPackage
 
-/// `patchsign propose`: asks for a change that somebody else will sign.
+/// `patchsign propose`: proposes a change that another user will sign.
 struct ProposeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "propose",

@@ -8,10 +8,10 @@ import ReleaseClient
 import ReleaseFolder
 import SystemPackage
 
-/// The release that a server publishes, fetched and verified: the next one is made from it.
+/// The release that a server publishes, downloaded and verified.
 ///
-/// Only documents are fetched: roles, the list, and manifest and signatures of each listed bundle. Scripts and assets stay on the
-/// server, because unchanged files keep their signatures and their bytes need not be sent again.
+/// The next one is made from it. Only documents are downloaded: roles, the list, and the manifest and signatures of each listed
+/// bundle. Scripts and assets are not needed, because unchanged files keep their signatures and are not uploaded again.
 struct PublishedBase {
     let server: ServerOptions
     let memory: MemoryOptions
@@ -21,7 +21,7 @@ struct PublishedBase {
     private struct Fetched: Sendable {
         let seen: SeenMetadata
         let release: SignedRelease?
-        /// Nil also if the server was asked without a token: then no draft can be seen.
+        /// Nil also for a request without a token, which cannot see drafts.
         let draft: ChannelState.Draft?
     }
 
@@ -29,8 +29,8 @@ struct PublishedBase {
     ///
     /// - Parameters:
     ///   - quorum: `mayBeLost` for a release that lost signatures because a key was revoked.
-    ///   - above: A version that the next one must be above of.
-    /// - Throws: `conflict` if a draft waits that could become the next release: another one would only wait behind it.
+    ///   - above: A version that the next release must exceed.
+    /// - Throws: `conflict` if a pending draft could become the next release: another one would have to wait for it.
     func next(
         of channel: ChannelName,
         quorum: BaseRelease.SignatureRule = .complete,
@@ -44,7 +44,7 @@ struct PublishedBase {
         return base
     }
 
-    /// The current release of the channel, also if a draft waits.
+    /// The current release of the channel, even if a draft is pending.
     func current(of channel: ChannelName) async throws(Failure) -> BaseRelease? {
         try base(try await fetch(channel).release, of: channel, .complete, 0)
     }
@@ -110,7 +110,7 @@ struct PublishedBase {
         "made from release \(version) of \(channel), which \(server) publishes"
     }
 
-    /// - Parameter options: The server for another command, with a space before it.
+    /// - Parameter options: The server options for another command, with a leading space.
     static func incomplete(_ role: String, _ version: Int, valid: Int, needed: Int, options: String) -> Failure {
         Failure(
             "release \(version) of \(role), which the server publishes, has \(valid) of "

@@ -9,7 +9,7 @@ import ReleaseClient
 import ReleaseFolder
 import SystemPackage
 
-/// `patchsign pull`: from a release service, to be looked at and signed.
+/// `patchsign pull`: downloads a release from a release service, for inspection and signing.
 struct PullCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "pull",
@@ -120,7 +120,7 @@ struct PullCommand: AsyncParsableCommand {
         }
     }
 
-    /// A proposal that would change nothing.
+    /// The failure for a proposal without effect.
     static func needless(_ reason: String, _ proposal: ProposalID, in channel: ChannelName) -> Failure {
         Failure(
             "the proposal \(proposal) would change nothing: \(reason)",
@@ -180,7 +180,7 @@ extension ReleaseTrust {
         )
     }
 
-    /// What the caller trusts, and everything else is verified from.
+    /// The trusted root, from which everything else is verified.
     func rootBytes() throws(Failure) -> [UInt8] {
         do throws(FileError) {
             return try DiskFiles().read(folder.at(Self.rootFile), limit: Limits.root)
@@ -188,15 +188,15 @@ extension ReleaseTrust {
     }
 }
 
-/// What `pull` fetched.
+/// The result of `pull`.
 struct PullReport {
     let folder: FilePath
     let base: VerifiedRelease?
     let release: VerifiedRelease?
-    /// Who has signed it, and who may.
+    /// The keys that have signed, and those that may still sign.
     let signatures: String
     let names: NamesOption
-    /// As commands that follow name them.
+    /// The options for the commands in hints.
     let server: ServerOptions
     let keys: String
 

@@ -8,7 +8,7 @@ import ReleaseClient
 import ReleaseFolder
 import SystemPackage
 
-/// `patchsign push RELEASE`: to a release service.
+/// `patchsign push RELEASE`: uploads a release to a release service.
 struct PushCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "push",
@@ -95,13 +95,13 @@ extension ServerOptions {
         case stale(ServiceProblem, ChannelState?)
     }
 
-    /// Uploads a release and has it published.
+    /// Uploads a release and requests its publication.
     ///
     /// - Parameters:
-    ///   - previous: an earlier release, of which the server has something; nothing of it is relied on. Without it the
-    ///     folders beside the release are looked at.
-    ///   - rollout: how its new versions begin.
-    ///   - remake: how it is made again if the channel moved on.
+    ///   - previous: An earlier release, parts of which the server has. It is not trusted. Without it, neighbouring folders are
+    ///     searched.
+    ///   - rollout: The initial rollout of its new versions.
+    ///   - remake: How the release is made again if the channel has a newer one.
     func push(
         _ folder: FilePath,
         from previous: FilePath? = nil,
@@ -127,7 +127,7 @@ extension ServerOptions {
                 ) { progress.show($0) }
                 return Answer.taken(try await push.run(notes: notes, starting: rollout))
             } catch .problem(let problem) where problem.status == 409 && problem.rule == "base" {
-                // Without the state the server's own advice is shown.
+                // Without the state, the server's own advice is shown.
                 return .stale(problem, try? await client.state(of: channel, in: app))
             }
         }
@@ -150,7 +150,7 @@ extension ServerOptions {
 }
 
 extension PushReport {
-    /// - Parameter server: where it was pushed to, as commands that follow name it.
+    /// - Parameter server: The server options for the commands in hints.
     func write(to server: ServerOptions) {
         let console = Console.standardOutput
         let what = "\(channel) \(roleVersion) of \(app)"
@@ -186,14 +186,16 @@ extension PushReport {
         Self.completed(line, in: channel, options: server.operatorWords)
     }
 
-    /// A line of the server with the options that its command needs on this machine: a server does not know them.
+    /// A line of the server, completed with the options that its command needs on this machine.
+    ///
+    /// The server does not know them.
     static func completed(_ line: String, in channel: ChannelName, options: String) -> String {
         guard line.contains("patchsrv ") else { return line }
         let named = " --channel \(channel)"
         return line.replacing(named, with: named + options, maxReplacements: 1)
     }
 
-    /// The server's answer, and what travelled.
+    /// The server's answer, and the amounts of data sent.
     var json: JSON {
         var members = answer.object ?? JSONObject()
         members["sentParts"] = .integer(sent.parts)
@@ -204,7 +206,7 @@ extension PushReport {
     }
 }
 
-/// What is on its way, as a line of progress on standard error.
+/// Shows the upload as a line of progress on standard error.
 final class PushProgress: Sendable {
     static let waiting = "The server verifies the release"
 

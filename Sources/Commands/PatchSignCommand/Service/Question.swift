@@ -1,19 +1,19 @@
 import PatchFormat
 import CommandKit
 
-/// The question before anything is signed.
+/// The confirmation before anything is signed.
 enum Question {
     static let release = "Sign this release?"
 
     /// - Parameter roles: `root`, `targets`.
     static func about(_ roles: [String]) -> String { "Sign this \(roles.joined(separator: " and "))?" }
 
-    /// Refuses, before anything is begun, what nobody could say yes to.
+    /// Fails early if neither a terminal nor `--yes` can confirm.
     static func checkSomebody(yes: Bool) throws(Failure) {
         guard yes || YesOrNo.hasSomebody else { throw nobodyThere }
     }
 
-    /// Goes on only with a yes.
+    /// Continues only after a yes.
     static func confirm(_ question: String, yes: Bool) throws(Failure) {
         guard !yes else { return }
         switch YesOrNo.asked(withChoice(question)) {

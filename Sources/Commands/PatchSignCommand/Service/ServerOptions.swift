@@ -5,7 +5,7 @@ import PatchStore
 import ReleaseClient
 import SystemPackage
 
-/// Which release service is asked, and who asks.
+/// The release service and the caller's token.
 struct ServerOptions: ParsableArguments {
     static let serverVariable = "PATCHLINE_SERVER"
 
@@ -45,7 +45,7 @@ struct ServerOptions: ParsableArguments {
         guard (0...100).contains(retries) else { throw ValidationError("--retries must be 0 to 100") }
     }
 
-    /// Runs `work` with the service, as whoever the token says.
+    /// Runs `work` with the service, using the token.
     func asking<Value: Sendable>(
         _ work: (ServiceClient) async throws(ServiceError) -> Value
     ) async throws(Failure) -> Value {
@@ -59,7 +59,7 @@ struct ServerOptions: ParsableArguments {
     /// Runs `work` with the published releases: from the release service if there is a token, else from the tree itself, as
     /// devices read it.
     ///
-    /// A token is not needed on the devices' port and on a static host, and is not sent there without TLS.
+    /// The devices' port and a static host need no token, and it is not sent there without TLS.
     func reading<Value: Sendable>(
         _ work: (ServiceClient, PublishedTree.Place) async throws(ServiceError) -> Value
     ) async throws(Failure) -> Value {
@@ -72,7 +72,7 @@ struct ServerOptions: ParsableArguments {
                     try await work(client, .service)
                 }
             } catch .problem(let problem) where problem.status == 404 && problem.kind == "http" {
-                // No release service: devices ask there.
+                // Not a release service: the tree may still be there, as on a server's port for devices.
             } catch .notEncrypted(let host) {
                 refusal = .notEncrypted(host: host)
             } catch { throw Failure(error) }
@@ -107,8 +107,9 @@ struct ServerOptions: ParsableArguments {
         return settings
     }
 
-    /// The same server for another command, with a space before it; where the environment names it nothing is said, and a
-    /// token is everybody's own.
+    /// The options for the same server in another command, with a leading space.
+    ///
+    /// A server from the environment is omitted, and `FILE` replaces the token's file, because each user has their own.
     var words: String {
         let named = [("--server", server), ("--ca", authorities)].compactMap { option, value in
             value.map { " \(option) \(shellWord($0))" }
@@ -117,8 +118,9 @@ struct ServerOptions: ParsableArguments {
             + (insecureHTTP ? " --insecure-http" : "")
     }
 
-    /// The same server for a command of `patchsrv` that is pasted here, with a space before it: `patchsrv` does not read
-    /// `PATCHLINE_SERVER`, and the token's file is this one.
+    /// The options for the same server in a `patchsrv` command that is pasted here, with a leading space.
+    ///
+    /// `patchsrv` does not read `PATCHLINE_SERVER`, and the token's file is this user's.
     var operatorWords: String {
         let url = try? url()
         let named = [

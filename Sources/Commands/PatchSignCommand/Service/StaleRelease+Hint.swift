@@ -2,18 +2,18 @@ import CommandKit
 import PatchFormat
 import ReleaseClient
 
-/// How a release is made again.
+/// How a release can be made again.
 enum Remake: Equatable {
-    /// From the folder that it was made from, which a release does not name.
+    /// It is made from its source folder, which a release does not name.
     case folder
-    /// By a command that is known whole.
+    /// A complete command makes it.
     case command(String)
-    /// From the proposal that it carries out.
+    /// It is made from the proposal that it implements.
     case proposal(ProposalID)
-    /// By other means: the hint names no command.
+    /// It is made by other means, so the hint contains no command.
     case elsewhere
 
-    /// - Parameter server: The server for another command, with a space before it.
+    /// - Parameter server: The server options for another command, with a leading space.
     fileprivate func command(in channel: ChannelName, server: String) -> String? {
         switch self {
         case .folder: "`patchsign release FOLDER --keys DIR --output NEW\(server)`"
@@ -26,11 +26,11 @@ enum Remake: Equatable {
 }
 
 extension StaleRelease {
-    /// The cause, and the one command that works.
+    /// The cause, and the command that solves it.
     ///
     /// - Parameters:
-    ///   - base: The release that it was made from; 0 for none.
-    ///   - server: The server for another command, with a space before it.
+    ///   - base: The version of its base; 0 for none.
+    ///   - server: The server options for another command, with a leading space.
     func hint(in channel: ChannelName, base: Int, server: String, remake: Remake) -> String {
         let again = remake.command(in: channel, server: server)
         func making(_ cause: String) -> String {

@@ -2,16 +2,16 @@ import CommandKit
 import PatchFormat
 import ReleaseClient
 
-/// A proposal that this command has made, until its release is published.
+/// A proposal of this command, until its release is published.
 struct WaitingProposal {
     let id: ProposalID
     let app: AppID
     let channel: ChannelName
     let options: ChangeOptions
 
-    /// Takes it back.
+    /// Withdraws it.
     ///
-    /// - Returns: why it waits still; nil where it is gone.
+    /// - Returns: the reason why it could not be withdrawn; nil on success.
     func withdrawn() async -> Failure? {
         do throws(Failure) {
             _ = try await options.server.asking { client throws(ServiceError) in
@@ -31,13 +31,13 @@ struct WaitingProposal {
         )
     }
 
-    /// Takes it back because of an error, which is told with what became of the proposal.
+    /// Withdraws it after an error; the failure reports both the error and the state of the proposal.
     func withdrawn(after error: Failure) async -> Failure {
         let end = await withdrawn() == nil ? "the proposal was withdrawn; nothing waits on the server" : waits
         return Failure(error.message, hint: Self.joined(error.hint, end), code: error.code)
     }
 
-    /// What can be done with it while it waits.
+    /// The error's hint, followed by the commands for the pending proposal.
     func hint(after error: Failure) -> String { Self.joined(error.hint, waits) }
 
     private var waits: String {

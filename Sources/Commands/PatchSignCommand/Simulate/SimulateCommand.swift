@@ -9,7 +9,7 @@ import ReleaseFolder
 import FleetSimulation
 import SystemPackage
 
-/// `patchsign simulate`: what a list would do to a fleet, before it is signed.
+/// `patchsign simulate`: shows the effect of a list on a fleet, before it is signed.
 struct SimulateCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "simulate",

@@ -3,7 +3,7 @@ import SystemPackage
 
 /// Changes of one real file system.
 ///
-/// It is open from before the first of them: syncfs(2) tells of the medium's errors since then.
+/// Its directory is opened before the first change, because syncfs(2) reports only the medium's errors since then.
 final class DiskBatch: FileBatch {
     private let file: OwnedDescriptor
     private let directory: FilePath

@@ -1,7 +1,7 @@
 import Glibc
 import SystemPackage
 
-/// System calls with their errors as ``FileError``, and EINTR handled.
+/// System calls that report errors as ``FileError`` and repeat after EINTR.
 extension DiskFiles {
     static func open(
         _ path: FilePath,
@@ -58,7 +58,7 @@ extension DiskFiles {
         try retrying(.setPermissions, path) { fchmod(file.rawValue, mode_t(permissions.rawValue)) }
     }
 
-    /// Makes `bytes` all that an open file holds, neither durably nor in one step.
+    /// Replaces the content of an open file with `bytes`, neither durably nor atomically.
     static func overwrite(
         _ file: borrowing OwnedDescriptor,
         with bytes: [UInt8],
@@ -91,7 +91,7 @@ extension DiskFiles {
         }
     }
 
-    /// What SystemPackage throws is an `Errno`; what is a ``FileError`` already passes.
+    /// Converts an error of SystemPackage, an `Errno`, and returns a ``FileError`` unchanged.
     static func fileError(
         _ error: any Error,
         _ operation: FileError.Operation,

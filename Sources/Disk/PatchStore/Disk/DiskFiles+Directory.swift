@@ -1,7 +1,7 @@
 import Glibc
 import SystemPackage
 
-/// Directories by descriptor, so that none can be exchanged for a symbolic link between two calls.
+/// Works on directories by descriptor, so that none can be replaced by a symbolic link between two calls.
 extension DiskFiles {
     static func openDirectory(
         _ path: FilePath,
@@ -28,14 +28,14 @@ extension DiskFiles {
         _ path: FilePath,
         during operation: FileError.Operation
     ) throws(FileError) -> [DirectoryName] {
-        // closedir(3) closes what fdopendir(3) was given, so it is given a descriptor of its own.
+        // closedir(3) closes the descriptor given to fdopendir(3), so it receives a separate one.
         let parent = directory.descriptor.rawValue
         let own = try retrying(operation, path) { unsafe openat(parent, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC) }
         guard let stream = unsafe fdopendir(own) else { throw FileError(Errno(rawValue: errno), operation, path) }
         defer { unsafe closedir(stream) }
         var names: [DirectoryName] = []
         while true {
-            // Only errno tells the end from an error (readdir(3)).
+            // Only errno distinguishes the end from an error (readdir(3)).
             errno = 0
             guard let entry = unsafe readdir(stream) else { break }
             let name = unsafe withUnsafeBytes(of: &entry.pointee.d_name) { unsafe DirectoryName($0) }
@@ -67,9 +67,9 @@ extension DiskFiles {
     }
 }
 
-/// The name of an entry as the kernel keeps it: any bytes but a slash and NUL, UTF-8 or not.
+/// The name of an entry as the kernel stores it: any bytes except slash and NUL, UTF-8 or not.
 struct DirectoryName {
-    /// With the NUL at its end.
+    /// The bytes, with a NUL at the end.
     let bytes: [CChar]
 
     /// - Parameter field: `d_name` of readdir(3), which ends with a NUL.
@@ -79,9 +79,11 @@ struct DirectoryName {
 
     var isDots: Bool { text == "." || text == ".." }
 
-    /// Without the NUL; UTF-8 unless another program chose otherwise.
+    /// The bytes without the NUL.
+    ///
+    /// They are UTF-8, unless another program chose otherwise.
     var utf8: [UInt8] { bytes.dropLast().map { UInt8(bitPattern: $0) } }
 
-    /// For people, and for names that are ours.
+    /// The text for display, and for names that this program has chosen.
     var text: String { String(decoding: utf8, as: UTF8.self) }
 }

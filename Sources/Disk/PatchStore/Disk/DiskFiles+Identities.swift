@@ -3,7 +3,7 @@ import Glibc
 import NIOConcurrencyHelpers
 package import SystemPackage
 
-/// A look at many files: from one open directory, on all cores.
+/// Reads the identities of many files, from one open directory and on all cores.
 extension DiskFiles {
     package func identities(of paths: [String], below root: FilePath) throws(FileError) -> [FileIdentity?] {
         let directory: OwnedDescriptor

@@ -1,7 +1,7 @@
 import Glibc
 package import SystemPackage
 
-/// What changes names: links, renames, directories, removal.
+/// Operations that change names: links, renames, directories, removal.
 extension DiskFiles {
     package func rename(_ source: FilePath, to destination: FilePath) throws(FileError) {
         unsafe try changeNames(source, destination, during: .rename) { unsafe Glibc.rename($0, $1) }
@@ -40,7 +40,7 @@ extension DiskFiles {
             missing.append(existing)
             existing = existing.parent
         }
-        // Nothing is made, or written later, behind a link that another user put in a folder's place.
+        // Another user's link in place of a folder could redirect this and later writes.
         guard try status(of: existing)?.kind == .directory else { throw .notDirectory(.makeDirectory, existing) }
         try syncParentIfOurs(of: existing)
         for directory in missing.reversed() {
@@ -60,11 +60,11 @@ extension DiskFiles {
                 unsafe directory.withPlatformString { unsafe mkdir($0, mode) }
             }
         } catch .exists {
-            // Another process was faster, and sets the permissions. Else it is a link that leads nowhere.
+            // Another process was faster, and sets the permissions. Otherwise it is a dangling link.
             guard try Self.isDirectory(directory) else { throw .notDirectory(.makeDirectory, directory) }
             return
         }
-        // mkdir(2) takes the umask away from what was asked for.
+        // mkdir(2) applies the umask to the requested permissions.
         try Self.retrying(.makeDirectory, directory) {
             unsafe directory.withPlatformString { unsafe chmod($0, mode) }
         }
@@ -73,10 +73,10 @@ extension DiskFiles {
     private func syncParentIfOurs(of directory: FilePath) throws(FileError) {
         guard directory.name != nil else { return }
         do throws(FileError) {
-            // The folders above are their owner's, who may have linked them.
+            // The owner of the parent folders may have linked them.
             try syncDirectory(directory.parent.followingLinks)
         } catch .permission, .readOnly {
-            return  // Who may not read the parent has not made the directory.
+            return  // A process without access to the parent has not created the directory.
         }
     }
 
@@ -94,7 +94,7 @@ extension DiskFiles {
         }
     }
 
-    /// Removes by descriptor, so that no directory on the way can be exchanged for a symbolic link meanwhile.
+    /// Removes by descriptor, so that no directory on the path can be replaced by a symbolic link meanwhile.
     private static func removeContents(of directory: borrowing OwnedDescriptor, _ path: FilePath) throws(FileError) {
         for name in try names(in: directory, path, during: .remove) {
             let inner = path.at(name.text)

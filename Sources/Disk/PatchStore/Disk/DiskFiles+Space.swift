@@ -4,9 +4,9 @@ package import SystemPackage
 extension DiskFiles {
     package func space(at folder: FilePath) -> DiskSpace? { try? DiskSpace(at: folder) }
 
-    /// Why the file system of a path, existing or not, cannot make hard links; nil if it can, or if that is unknown.
+    /// The error that prevents hard links on the file system of a path; nil if they work, or if that is unknown.
     ///
-    /// FAT and exFAT keep no permissions either. Makes a file beside the path and removes it again.
+    /// The path need not exist. FAT and exFAT also lack permissions. Creates a file next to the path and removes it again.
     package func linkFault(at path: FilePath) -> FileError? {
         var folder = path
         while folder != "/", (try? status(of: folder)) == nil { folder = folder.parent }
@@ -24,12 +24,12 @@ extension DiskFiles {
         return nil
     }
 
-    /// Whether this process may make and rename files in a directory (access(2)).
+    /// Whether this process may create and rename files in a directory (access(2)).
     package func canWrite(in directory: FilePath) -> Bool {
         unsafe directory.withPlatformString { unsafe access($0, W_OK | X_OK) } == 0
     }
 
-    /// Whether nobody may write in a directory, because its file system is mounted read-only.
+    /// Whether a directory is on a file system that is mounted read-only.
     package func isReadOnly(_ directory: FilePath) -> Bool {
         unsafe directory.withPlatformString { unsafe access($0, W_OK) == -1 && errno == EROFS }
     }

@@ -1,10 +1,11 @@
 package import SystemPackage
 
-/// Files of the system, outside a store.
+/// Reads files of the system, outside of a store.
 extension DiskFiles {
-    /// Reads a file that the system's administrator owns; its name may be a symbolic link, as `/etc/localtime` is.
+    /// Reads a file that the system's administrator owns.
     ///
-    /// Everything in a store is read by ``read(_:limit:)``, which follows no link.
+    /// Its name may be a symbolic link, such as `/etc/localtime`. All files in a store are read by ``read(_:limit:)``, which
+    /// follows no link.
     package func readOfSystem(_ path: FilePath, limit: Int) throws(FileError) -> [UInt8] {
         let file: OwnedDescriptor
         do {
@@ -16,7 +17,7 @@ extension DiskFiles {
             let part = try Self.read(file, upTo: limit + 1 - bytes.count, path)
             guard !part.isEmpty else { return bytes }
             bytes += part
-            // It may grow while it is read.
+            // The file may grow while it is read.
             guard bytes.count <= limit else { throw .tooLarge(path, limit: limit) }
         }
     }

@@ -4,7 +4,7 @@ package import SystemPackage
 
 /// The real disk.
 ///
-/// This folder has all `unsafe` code of the module.
+/// This folder contains all `unsafe` code of the module.
 package struct DiskFiles: FileOperations {
     package init() {}
 
@@ -67,7 +67,7 @@ package struct DiskFiles: FileOperations {
         do throws(FileError) {
             try Self.sync(open, directory)
         } catch .io(_, _, .invalidArgument) {
-            // A file system that has no such sync (some FUSE and network ones) says so; there is nothing more to ask.
+            // Some FUSE and network file systems do not support this sync, and nothing else can be done.
             return
         }
     }

@@ -1,6 +1,6 @@
 import SystemPackage
 
-/// One open file on the real disk that is read to its end.
+/// Reads an open file on the real disk to its end.
 final class DiskReader: FileReader {
     private static let chunkBytes = 262_144
 
@@ -8,7 +8,7 @@ final class DiskReader: FileReader {
     private let path: FilePath
     private let limit: Int
     private let chunkBytes: Int
-    /// When it was opened.
+    /// The size at opening.
     private let size: Int
     private var total = 0
 
@@ -20,7 +20,7 @@ final class DiskReader: FileReader {
         self.file = consume file
         self.path = path
         self.limit = limit
-        // One more than the file has: a short read says that it is over.
+        // One byte more than the file's size: a short read then shows the end.
         (self.size, chunkBytes) = (size, min(size + 1, Self.chunkBytes))
     }
 
@@ -31,7 +31,9 @@ final class DiskReader: FileReader {
         return chunk.isEmpty ? nil : chunk
     }
 
-    /// All of it in memory of its size: pieces would be copied into ever larger arrays.
+    /// Reads everything into memory of the file's size.
+    ///
+    /// Collecting pieces would copy them into growing arrays.
     func all() throws(FileError) -> [UInt8] {
         var bytes = try DiskFiles.read(file, upTo: size + 1, path)
         while !bytes.isEmpty, bytes.count <= limit, case let more = try DiskFiles.read(file, upTo: chunkBytes, path),

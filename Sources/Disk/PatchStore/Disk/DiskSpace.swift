@@ -1,12 +1,12 @@
 import Glibc
 package import SystemPackage
 
-/// What is left on the file system of a folder, for those who are not root.
+/// The space on the file system of a folder that is available to users other than root.
 package struct DiskSpace: Equatable, Sendable {
     package let freeBytes: Int
-    /// Of all files together, and of what is free; nil where nobody asked.
+    /// The size of all files and the free space together; nil if not requested.
     package let totalBytes: Int?
-    /// Files that can still be made; nil where the file system does not count them (btrfs).
+    /// The number of files that can still be created; nil if the file system does not count them (btrfs).
     package let freeFiles: Int?
 
     package init(freeBytes: Int, totalBytes: Int? = nil, freeFiles: Int?) {
@@ -15,7 +15,7 @@ package struct DiskSpace: Equatable, Sendable {
         self.freeFiles = freeFiles
     }
 
-    /// - Throws: `failed`, or `notFound` where there is no such folder.
+    /// - Throws: `failed`, or `notFound` if the folder does not exist.
     package init(at folder: FilePath) throws(FileError) {
         var facts = statvfs()
         guard unsafe folder.withPlatformString({ unsafe statvfs($0, &facts) }) == 0 else {

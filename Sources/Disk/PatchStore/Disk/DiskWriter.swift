@@ -1,9 +1,9 @@
 import SystemPackage
 
-/// One open file on the real disk that grows at its end.
+/// Appends to an open file on the real disk.
 final class DiskWriter: FileWriter {
     private let path: FilePath
-    /// Nil once finished.
+    /// Nil after the file is finished.
     private var file: OwnedDescriptor?
     private(set) var offset: Int
     private let operation: FileError.Operation
@@ -20,7 +20,7 @@ final class DiskWriter: FileWriter {
             permissions: permissions,
             during: operation
         )
-        // open(2) takes the umask away from what was asked for.
+        // open(2) applies the umask to the requested permissions.
         try DiskFiles.setPermissions(permissions, of: file.descriptor, path)
         self.path = path
         self.file = consume file
@@ -59,7 +59,7 @@ final class DiskWriter: FileWriter {
 
     func close() throws(FileError) {
         guard let file = file.take() else { preconditionFailure("a file was finished twice") }
-        // Some network file systems tell of a full disk only now.
+        // Some network file systems report a full disk only at close.
         do { try file.close() } catch { throw DiskFiles.fileError(error, operation, path) }
     }
 }

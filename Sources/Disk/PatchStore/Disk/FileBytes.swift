@@ -1,9 +1,11 @@
 import PatchFormat
 
-/// A file as the source of a document.
+/// A file as the source of a document's bytes.
 package final class FileBytes: ByteSource {
     private let reader: any FileReader
-    /// Why the file could not be read to its end: what was made of its bytes counts for nothing then.
+    /// The error that ended reading early.
+    ///
+    /// A result made from incomplete bytes must be discarded.
     package private(set) var failure: FileError?
 
     package init(_ reader: any FileReader) {

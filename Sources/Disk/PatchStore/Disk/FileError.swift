@@ -11,7 +11,7 @@ package enum FileError: Error, Equatable, Sendable {
     }
 
     case notFound(Operation, FilePath)
-    /// The path of a new file is taken.
+    /// The path of a new file exists already.
     case exists(Operation, FilePath)
     /// No space, no inodes or no quota left.
     case noSpace(Operation, FilePath)
@@ -22,14 +22,14 @@ package enum FileError: Error, Equatable, Sendable {
     case tooLarge(FilePath, limit: Int)
     /// A symbolic link, directory, pipe or device in place of a file.
     case notRegular(Operation, FilePath)
-    /// Something else in place of a directory.
+    /// The path exists but is not a directory.
     case notDirectory(Operation, FilePath)
-    /// No hard link can be made: another file system, one without them, or the file has as many as it can.
+    /// No hard link can be made: the paths are on different file systems, links are not supported, or the file has too many.
     case cannotLink(FilePath, Errno)
-    /// All else: mostly hardware.
+    /// All other errors, mostly of the hardware.
     case io(Operation, FilePath, Errno)
 
-    /// EPERM is what link(2) answers where the file system has no hard links.
+    /// link(2) returns EPERM if the file system has no hard links.
     private static let noHardLink: [Errno] = [.improperLink, .tooManyLinks, .notPermitted, .notSupported]
 
     /// The errors of inotify(7) at one of its limits.
@@ -37,7 +37,7 @@ package enum FileError: Error, Equatable, Sendable {
 
     package init(_ errno: Errno, _ operation: Operation, _ path: FilePath) {
         switch errno {
-        // ENOSPC is what inotify_add_watch(2) answers at its limit.
+        // inotify_add_watch(2) returns ENOSPC at its limit.
         case _ where operation == .watch: self = .io(.watch, path, errno)
         case _ where operation == .link && Self.noHardLink.contains(errno): self = .cannotLink(path, errno)
         case .noSuchFileOrDirectory: self = .notFound(operation, path)
@@ -45,7 +45,7 @@ package enum FileError: Error, Equatable, Sendable {
         case .noSpace, .diskQuotaExceeded: self = .noSpace(operation, path)
         case .readOnlyFileSystem: self = .readOnly(operation, path)
         case .permissionDenied, .notPermitted: self = .permission(operation, path)
-        // O_NOFOLLOW answers ELOOP to a symbolic link (open(2)).
+        // O_NOFOLLOW returns ELOOP for a symbolic link (open(2)).
         case .tooManySymbolicLinkLevels, .isDirectory: self = .notRegular(operation, path)
         case .notDirectory: self = .notDirectory(operation, path)
         default: self = .io(operation, path, errno)
@@ -56,7 +56,7 @@ package enum FileError: Error, Equatable, Sendable {
 extension FileError: CustomStringConvertible {
     package var description: String {
         switch self {
-        // Searched only when an error is printed: most missing files are no error to their caller.
+        // Searched only when an error is printed, because most missing files are not an error for their caller.
         case .notFound(let operation, let path) where BrokenLink(onTheWayTo: path) != nil,
             .notRegular(let operation, let path) where BrokenLink(onTheWayTo: path) != nil,
             .notDirectory(let operation, let path) where BrokenLink(onTheWayTo: path) != nil,

@@ -2,11 +2,15 @@ package import Linux
 package import SystemPackage
 
 extension FileIdentity {
-    /// So many are looked at together where there may be a hundred thousand: their paths are in memory meanwhile.
+    /// The number of files examined together.
+    ///
+    /// Their paths are in memory meanwhile, and there may be a hundred thousand.
     package static let batch = 4_096
 }
 
-/// What stands at a path; a symbolic link is itself, not what it leads to.
+/// The file or folder at a path.
+///
+/// A symbolic link is reported itself, not its target.
 package struct FileStatus: Equatable, Sendable {
     package enum Kind: Sendable {
         case file, directory, symbolicLink, other
@@ -14,7 +18,7 @@ package struct FileStatus: Equatable, Sendable {
 
     package let identity: FileIdentity
     package let kind: Kind
-    /// How many names the file has.
+    /// The number of the file's names.
     package let linkCount: Int
     package let permissions: FilePermissions
 
@@ -27,10 +31,10 @@ package struct FileStatus: Equatable, Sendable {
 }
 
 extension FilePermissions {
-    /// 0600: state, and downloads under way.
+    /// 0600: state, and downloads in progress.
     package static let privateFile = FilePermissions(rawValue: 0o600)
     /// 0700: every directory of a device's store.
     package static let privateDirectory = FilePermissions(rawValue: 0o700)
-    /// 0444: an object, which is never written again.
+    /// 0444: an object, which never changes.
     package static let sealed = FilePermissions(rawValue: 0o444)
 }

@@ -4,35 +4,36 @@ import Glibc
 import NIOConcurrencyHelpers
 package import SystemPackage
 
-/// Says that something changed in some folders.
+/// Reports that something changed in some folders.
 package protocol FolderWatch: AnyObject, Sendable {
-    /// From now on these folders are watched, and no others; one that is missing is watched by the one above it.
+    /// Watches these folders and no others from now on.
     ///
-    /// A change before this call is told by nobody: look after it.
+    /// A missing folder is skipped if an earlier one is watched: the watch of its parent reports its creation. A change before
+    /// this call is not reported, so the caller must examine the folders afterwards.
     func watch(_ folders: [FilePath]) throws(FileError)
 
-    /// Says nothing more.
+    /// Stops reporting.
     func end()
 }
 
-/// The kernel's word that files of some folders came, went or changed (inotify(7)), also by other processes.
+/// Reports that files of some folders were created, removed or changed (inotify(7)), also by other processes.
 ///
-/// Nothing wakes up while nothing changes.
+/// It causes no wake-up while nothing changes.
 package final class FolderChanges: FolderWatch {
     private struct State {
         var isOver = false
-        /// Their numbers by path.
+        /// The watch numbers by path.
         var watches: [FilePath: Int32] = [:]
     }
 
     private let descriptor: Int32
-    /// Safe: a source may be cancelled from any thread (dispatch_source_create(3)), and nothing else is done with it.
+    /// Safe: a source may be cancelled from any thread (dispatch_source_create(3)), and it is not used otherwise.
     private nonisolated(unsafe) let source: any DispatchSourceRead
     private let state = NIOLockedValueBox(State())
 
     /// - Parameters:
-    ///   - path: for the error.
-    ///   - changed: called after each change, or once for many.
+    ///   - path: The path named in errors.
+    ///   - changed: Called after each change, or once for several.
     package init(of path: FilePath, _ changed: @escaping @Sendable () -> Void) throws(FileError) {
         let descriptor = patchline_open_folder_changes()
         guard descriptor >= 0 else { throw FileError(Errno(rawValue: errno), .watch, path) }
@@ -63,7 +64,7 @@ package final class FolderChanges: FolderWatch {
                 watches[folder] = number
             }
             let kept = Set(watches.values)
-            // What is gone already is no longer watched either.
+            // A removed folder is not watched any more either.
             for number in state.watches.values where !kept.contains(number) { inotify_rm_watch(descriptor, number) }
             state.watches = watches
             return nil
@@ -79,9 +80,11 @@ package final class FolderChanges: FolderWatch {
         if isFirst { unsafe source.cancel() }
     }
 
-    /// Which files does not matter: whoever hears of it looks at its own.
+    /// Discards the events.
+    ///
+    /// The names do not matter, because each receiver examines its own files.
     private static func readAll(from descriptor: Int32) {
-        // An event has at most 16 bytes and a name of 256.
+        // An event has at most 16 bytes and a name of 256 bytes.
         var events = [UInt8](repeating: 0, count: 4_096)
         while unsafe read(descriptor, &events, events.count) > 0 {}
     }

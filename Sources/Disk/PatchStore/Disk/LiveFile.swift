@@ -1,26 +1,28 @@
 import Glibc
 package import SystemPackage
 
-/// A file that counts for as long as its owner lives, and that every process can read meanwhile.
+/// A file that is valid while its owner lives, and that every process can read meanwhile.
 ///
-/// An exclusive flock(2) is its sign of life: the kernel releases it when the process ends, however it ends. What a
-/// process left that crashed counts no more, and the next ``contents(of:limit:)`` removes it.
+/// An exclusive flock(2) shows that the owner lives: the kernel releases it when the process ends for any reason. The file of a
+/// crashed process is ignored, and the next ``contents(of:limit:)`` removes it.
 package final class LiveFile: Sendable {
     private static let mostTries = 10
 
     private let file: OwnedDescriptor
     private let path: FilePath
 
-    /// Writes the file, under a name of its own; it is not made durable, for it means nothing after a restart.
+    /// Writes the file under a new name.
     ///
-    /// - Parameter directory: is made when it is missing.
+    /// It is not made durable, because it is meaningless after a restart.
+    ///
+    /// - Parameter directory: Created if it is missing.
     package init(holding bytes: [UInt8], in directory: FilePath) throws(FileError) {
         var tries = 1
         while true {
             let path = directory.at("\(getpid())-\(UInt64.random(in: 0...UInt64.max))")
             let file = try Self.create(path)
             try Self.lock(file, path)
-            // Else somebody who looked for dead files saw it before it was locked, and removed it.
+            // Another process may have found the file before it was locked, and removed it as stale.
             if try !Self.isRemoved(file, path) {
                 try DiskFiles.overwrite(file, with: bytes, path)
                 self.file = consume file
@@ -33,15 +35,15 @@ package final class LiveFile: Sendable {
     }
 
     deinit {
-        // While it is locked, so that nobody else takes it for a dead one meanwhile.
+        // Removed while it is locked, so that no other process treats it as stale meanwhile.
         try? DiskFiles().remove(path)
     }
 
-    /// What the living files of a directory hold; an empty one is being written just now.
+    /// The contents of files whose owning process is alive.
     ///
-    /// Removes the dead ones.
+    /// A file that is still being written is empty. Removes stale files.
     ///
-    /// - Parameter limit: bytes of each.
+    /// - Parameter limit: The maximum size of each file, in bytes.
     package static func contents(of directory: FilePath, limit: Int) throws(FileError) -> [[UInt8]] {
         let names: [String]
         do throws(FileError) { names = try DiskFiles().list(directory) } catch .notFound { return [] }

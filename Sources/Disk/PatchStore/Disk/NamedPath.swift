@@ -1,11 +1,11 @@
 import Glibc
 package import SystemPackage
 
-/// Paths that an owner names: on the command line, in the environment, in a settings file.
+/// Paths named by an owner: on the command line, in the environment, in a settings file.
 ///
-/// This is the one place where symbolic links are followed. A system may link `/home` to `/var/home`, and a data partition is
-/// often a link. So a named path is resolved once, here, and nothing below it is reached through a link afterwards: the other
-/// operations of this module refuse links.
+/// Symbolic links are only followed here and by ``DiskFiles/readOfSystem(_:limit:)``. A system may link `/home` to `/var/home`,
+/// and a data partition is often a link. So a named path is resolved once, and nothing below it is reached through a link
+/// afterwards: the other operations of this module reject links.
 extension FilePath {
     /// The working directory of this process.
     package static var workingDirectory: FilePath {
@@ -14,13 +14,13 @@ extension FilePath {
         return unsafe FilePath(platformString: text)
     }
 
-    /// A named path, absolute or relative to the working directory, with all of its links followed.
+    /// A named path, absolute or relative to the working directory, with all links resolved.
     package init(given text: String) { self = FilePath(asNamed: text).followingLinks }
 
-    /// A named path, absolute or relative to the working directory, with its links as they are named.
+    /// A named path, absolute or relative to the working directory, with its links kept.
     ///
-    /// For a path that is stored, or read again later: its links may lead elsewhere by then. `..` leaves the folder that the
-    /// path before it leads to, as the kernel reads it.
+    /// Used for a path that is stored, or read again later, when its links may have other targets. `..` leads to the parent of
+    /// the preceding component's target, as in the kernel.
     package init(asNamed text: String) {
         let path = FilePath(text)
         let start = path.isAbsolute ? FilePath("/") : Self.workingDirectory
@@ -33,18 +33,20 @@ extension FilePath {
         }
     }
 
-    /// A named path of a file that is replaced: the links of its folder are followed, and the file itself is no link afterwards.
+    /// A named path of a file that is replaced.
+    ///
+    /// Links of its folder are resolved; a link in place of the file is replaced itself.
     package init(replacing text: String) {
         let path = FilePath(asNamed: text)
         self = path.name.map { path.parent.followingLinks.at($0) } ?? path
     }
 
-    /// This absolute path with every link on the way followed, the last name included.
+    /// This absolute path with every link resolved, including the last component.
     ///
-    /// Names that do not exist stay as they are. So does a link that cannot be followed (``BrokenLink``): the first use of the
-    /// path fails and names it.
+    /// Names that do not exist are kept. So is a link that cannot be followed (``BrokenLink``): the first use of the path fails
+    /// and names it.
     package var followingLinks: FilePath {
-        // Bytes, because a link may lead to a name that is not UTF-8.
+        // Bytes, because a link's target may not be UTF-8.
         var rest = Array(Array(string.utf8).split(separator: UInt8(ascii: "/")).reversed())
         var found: [UInt8] = []
         while let name = rest.popLast() {
@@ -68,7 +70,7 @@ extension FilePath {
 /// One step of a named path.
 private enum NamedLink {
     case none
-    /// To an existing file or folder.
+    /// A link to an existing file or folder.
     case leads([UInt8])
     case broken(BrokenLink)
 
@@ -86,7 +88,7 @@ private enum NamedLink {
             return
         }
         let target = bytes.prefix(count).map { UInt8(bitPattern: $0) }
-        // The kernel follows it first: so loops end here, and links that lead nowhere.
+        // The kernel follows it first, which detects loops and dangling links.
         var end = stat()
         guard unsafe stat(text, &end) == 0 else {
             let reason: BrokenLink.Reason = errno == ELOOP ? .loop : .missing
@@ -106,10 +108,10 @@ private enum NamedLink {
             ? .broken(BrokenLink(path: path, target: target, .another)) : .leads(target)
     }
 
-    /// Whether another user than this one, root and the folder's owner made the link.
+    /// Whether the link was made by a user other than this one, root and the folder's owner.
     ///
-    /// Such a link is in a folder that others may write to, such as `/tmp`, and may have been put in the way of a path. The kernel
-    /// refuses such links too (proc(5), `fs.protected_symlinks`), but not to a path without its links.
+    /// Such a link is in a folder that others may write to, such as `/tmp`, and may be an attack. The kernel rejects such links
+    /// too (proc(5), `fs.protected_symlinks`), but not for an already resolved path.
     private static func isAnothers(_ link: stat, in folder: ArraySlice<UInt8>) -> Bool {
         var facts = stat()
         let text = folder.isEmpty ? "/" : String(decoding: folder, as: UTF8.self)
@@ -118,12 +120,12 @@ private enum NamedLink {
     }
 }
 
-/// A symbolic link that nothing is reached through.
+/// A symbolic link that cannot be followed.
 package struct BrokenLink: Equatable, Sendable {
     package enum Reason: Sendable {
         case missing
         case loop
-        /// Another user made it.
+        /// Another user made the link.
         case another
     }
 
@@ -136,7 +138,7 @@ package struct BrokenLink: Equatable, Sendable {
         self.reason = reason
     }
 
-    /// The first one on the way to a path; nil without one.
+    /// The first broken link on a path; nil if there is none.
     package init?(onTheWayTo path: FilePath) {
         var here: [UInt8] = []
         for name in path.string.utf8.split(separator: UInt8(ascii: "/")) {

@@ -1,6 +1,6 @@
 import SystemPackage
 
-/// A file descriptor that closes when its owner goes.
+/// A file descriptor that is closed when its owner is released.
 struct OwnedDescriptor: ~Copyable, Sendable {
     let descriptor: FileDescriptor
 
@@ -9,11 +9,11 @@ struct OwnedDescriptor: ~Copyable, Sendable {
     }
 
     deinit {
-        // close(2) reports late write errors on some file systems; whoever needs to know has synced before.
+        // close(2) reports late write errors on some file systems. A caller that needs them has synced before.
         try? descriptor.close()
     }
 
-    /// Closes now, and says what went wrong.
+    /// Closes the descriptor now, and throws an error of close(2).
     consuming func close() throws {
         let descriptor = descriptor
         discard self

@@ -1,9 +1,9 @@
 import Glibc
 package import SystemPackage
 
-/// Why a store could not be locked.
+/// The reason why a store could not be locked.
 package enum StoreLockError: Error, Equatable, Sendable {
-    /// Another process, or another part of this one, has the lock; its pid if it has written one already.
+    /// Another process, or another part of this one, has the lock. Contains its pid if it has written one.
     case held(FilePath, by: Int?)
     case file(FileError)
 }
@@ -18,27 +18,30 @@ extension StoreLockError: CustomStringConvertible {
     }
 }
 
-/// The right to change a store, held by one owner on this machine at a time, or shared by several, from `init` to `deinit`.
+/// The right to change a store, from `init` to `deinit`.
 ///
-/// A flock(2), exclusive unless it is shared: the kernel releases it when the process ends, however it ends, so a lock is never
-/// stale. The file itself stays, empty: removing it would let two owners lock two files of one name.
+/// On this machine one owner has it at a time, or several share it. It is a flock(2), exclusive unless shared. The kernel
+/// releases it when the process ends for any reason, so a lock is never stale. The file itself remains, because removing it would
+/// let two owners lock two files of one name.
 ///
-/// The file is unlocked, not only closed: a child that this process has forked has it open too until it executes its program,
-/// which takes its time on a busy machine.
+/// The file is unlocked explicitly, not only closed: a forked child also has it open until it executes its program, which may
+/// take long on a busy machine.
 package struct StoreLock: ~Copyable {
-    /// How often a waiting process asks again.
+    /// The time between two attempts of a waiting process.
     private static let pollInterval = Duration.milliseconds(50)
 
     private let file: OwnedDescriptor
 
-    /// Takes the lock now or not at all.
+    /// Takes the lock immediately, or throws.
     ///
     /// The directory of `path` must exist.
     package init(_ path: FilePath) throws(StoreLockError) {
         try self.init(path, LOCK_EX)
     }
 
-    /// The same beside others that share it: nobody has it alone meanwhile.
+    /// Takes a shared lock immediately, or throws.
+    ///
+    /// It excludes an exclusive owner.
     package init(sharing path: FilePath) throws(StoreLockError) {
         try self.init(path, LOCK_SH)
     }
@@ -55,7 +58,7 @@ package struct StoreLock: ~Copyable {
             _ = try DiskFiles.regularFile(file, path, during: .lock)
             let descriptor = file.descriptor
             try DiskFiles.retrying(.lock, path) { flock(descriptor.rawValue, kind | LOCK_NB) }
-            // Only for the message of whoever is refused, so nothing here needs to be durable, nor room for it on a full disk.
+            // Only used in messages of other processes, so it need not be durable, and a full disk is not an error.
             do throws(FileError) {
                 try DiskFiles.overwrite(file, with: Array("\(getpid())\n".utf8), path)
             } catch .noSpace {}
@@ -67,9 +70,9 @@ package struct StoreLock: ~Copyable {
         }
     }
 
-    /// Takes the lock, waiting for its holder at most until `deadline` has passed.
+    /// Takes the lock, waiting for its owner until `deadline`.
     ///
-    /// - Throws: `held` at the deadline, or earlier when the task is cancelled.
+    /// - Throws: `held` at the deadline, or earlier if the task is cancelled.
     package init<C: Clock>(
         _ path: FilePath,
         waitingUpTo deadline: Duration,

@@ -2,22 +2,24 @@ import Linux
 package import PatchFormat
 import SystemPackage
 
-/// What came of an object's compressed form, kept beside its part in `INCOMING/<sha256>.zst` or `.gz`, so that a later request
-/// goes on at its byte.
+/// The received compressed form of an object, stored next to its part in `INCOMING/<sha256>.zst` or `.gz`, so that a later
+/// request can resume it.
 ///
-/// The part itself is made anew from it. What the server calls the form stands in `….zst.tag`, and is written before the
-/// form's first byte: one without a name is not gone on with. Only a hint, as an ``ObjectValidator``: nothing here is ever
-/// durable, for whatever it gives is compared with the entry.
+/// The part itself is made again from it. The server's entity tag is stored in `….zst.tag`, which is written before the form's
+/// first byte. A form without a tag is not resumed. Like an ``ObjectValidator`` it is only a hint, so it is never durable: the
+/// resulting object is compared with its entry.
 package struct KeptForm {
-    /// Fewer bytes are not worth a file: a form that breaks off before them begins anew.
+    /// Smaller forms are not stored, and are downloaded again from the start.
     package static let worthKeeping = 65_536
 
     package let format: CompressionFormat
-    /// The server's strong name for the form; nil where it has none, or the disk no room: nothing is kept then.
+    /// The server's strong entity tag of the form; nil if it has none or the disk is full.
+    ///
+    /// Then nothing is stored.
     package private(set) var validator: String?
-    /// How many bytes came.
+    /// The number of bytes received.
     package private(set) var size = 0
-    /// Whether a later request can go on with them.
+    /// Whether a later request can resume the form.
     package var isKept: Bool { writer != nil }
 
     private let store: ObjectStore
@@ -33,9 +35,9 @@ package struct KeptForm {
         self.store = store
     }
 
-    /// Takes the next bytes of the form.
+    /// Adds the next bytes of the form.
     ///
-    /// On a full disk what is kept goes: the object itself needs the room.
+    /// If the disk is full, the stored form is removed: the object itself needs the space.
     package mutating func append(_ bytes: [UInt8]) throws(StoreError) {
         size += bytes.count
         guard let validator else { return }
@@ -60,14 +62,14 @@ package struct KeptForm {
         } catch { throw .file(error) }
     }
 
-    /// What is kept, from its first byte.
+    /// The stored bytes, from the first one.
     package func reader() throws(StoreError) -> any FileReader {
         do throws(FileError) { return try store.files.open(store.form(format, digest), limit: size) } catch {
             throw .file(error)
         }
     }
 
-    /// Goes on with what an earlier process kept; nil where it cannot.
+    /// Continues a form that an earlier process stored; nil if that is not possible.
     fileprivate init?(
         reopening format: CompressionFormat,
         _ status: FileStatus,
@@ -85,7 +87,9 @@ package struct KeptForm {
 }
 
 extension ObjectStore {
-    /// What is here of a compressed form of the object; whatever cannot be gone on with is removed.
+    /// The stored compressed form of an object, if any.
+    ///
+    /// A form that cannot be resumed is removed.
     package func keptForm(of expected: ExpectedFile) throws(StoreError) -> KeptForm? {
         var isThere = false
         do throws(FileError) {
@@ -99,7 +103,9 @@ extension ObjectStore {
         return nil
     }
 
-    /// How many bytes of an object are here in part, in the form in which they came; about what no request asks for again.
+    /// The number of an object's bytes that are stored in part, in their received form.
+    ///
+    /// The next request asks for about this much less.
     package func received(of digest: SHA256Digest) throws(FileError) -> Int {
         for format in CompressionFormat.allCases {
             if let status = try files.status(of: form(format, digest)) { return status.identity.size }
@@ -107,14 +113,14 @@ extension ObjectStore {
         return try files.status(of: part(of: digest))?.identity.size ?? 0
     }
 
-    /// How many bytes of an object itself are here in part.
+    /// The number of bytes in an object's part file.
     package func bytesOfPart(of digest: SHA256Digest) throws(FileError) -> Int {
         try files.status(of: part(of: digest))?.identity.size ?? 0
     }
 
-    /// A form begins with its first byte.
+    /// Begins a form at its first byte.
     ///
-    /// - Precondition: nothing is here of any (``removeForms(of:)``).
+    /// - Precondition: No form of the object is stored (``removeForms(of:)``).
     package func beginForm(
         _ format: CompressionFormat,
         validator: String?,
@@ -123,11 +129,11 @@ extension ObjectStore {
         KeptForm(format, validator, of: expected.sha256, in: self)
     }
 
-    /// Removes what is here of the object's compressed forms.
+    /// Removes the stored compressed forms of an object.
     package func removeForms(of digest: SHA256Digest) throws(StoreError) {
         do throws(FileError) {
             for format in CompressionFormat.allCases {
-                // A tag without its form is not read; a form without its tag would be removed.
+                // A tag without its form is ignored; a form without its tag would be removed.
                 try files.removeIfPresent(form(format, digest))
                 try files.removeIfPresent(tag(of: format, digest))
             }

@@ -2,25 +2,24 @@ package import Linux
 package import PatchFormat
 import SystemPackage
 
-/// A part with all the bytes of its entry, which is no object yet.
+/// A part with all bytes of its entry that is not an object yet.
 package struct SealedPart: Equatable, Sendable {
     package let digest: SHA256Digest
-    /// In bytes.
+    /// The size in bytes.
     package let size: Int
     let path: FilePath
 }
 
-/// Received parts that become objects together: a few waits for the disk instead of three each.
+/// Received parts that become objects together, with a few waits for the disk instead of three for each.
 ///
-/// A batch's contents are made durable, then its parts are renamed, then its names are made durable by the sync for the
-/// next batch's contents, or by ``finish()``. So nothing ever stands under an object's name that a power cut could damage,
-/// and what a crash costs is at most the batch under way and the one that fills meanwhile, whose parts the next sync finds
-/// complete or fetches again.
+/// First a batch's contents are made durable, then its parts are renamed. The names become durable with the sync of the next
+/// batch's contents, or with ``finish()``. So no file under an object's name can be damaged by a power failure. A crash costs at
+/// most the current batch and the one being filled. The next sync finds their parts complete, or downloads them again.
 package struct ObjectBatch: Sendable {
-    /// How much a crash may cost: some seconds of a slow line.
+    /// The limits of a batch, and so of the loss in a crash: some seconds of a slow connection.
     package struct Bounds: Sendable {
         package var count = 2_000
-        /// In bytes.
+        /// The size in bytes.
         package var size = 64_000_000
 
         package init() {}
@@ -37,18 +36,22 @@ package struct ObjectBatch: Sendable {
     private let disk: any FileBatch
     private var filling = Full()
 
-    /// Begin before the first part of it is written.
+    /// Begins a batch.
     ///
-    /// - Parameter bounds: nil for the store's.
+    /// Must be called before its first part is written.
+    ///
+    /// - Parameter bounds: nil for the store's bounds.
     package init(in store: ObjectStore, bounds: Bounds? = nil) throws(FileError) {
         self.store = store
         self.bounds = bounds ?? store.bounds
         disk = try store.files.beginBatch(on: store.root)
     }
 
-    /// Afterwards: nothing more is durable.
+    /// Adds a part.
     ///
-    /// - Returns: what is to be committed now, because the batch is full with this part.
+    /// It does not become durable yet.
+    ///
+    /// - Returns: the batch to commit now, if this part has filled it.
     package mutating func add(_ part: SealedPart) -> Full? {
         filling.parts.append(part)
         filling.size += part.size
@@ -57,10 +60,10 @@ package struct ObjectBatch: Sendable {
         return filling
     }
 
-    /// Makes objects of parts, one batch after the other; others may come in meanwhile.
+    /// Makes objects of a full batch, one batch at a time.
     ///
-    /// Afterwards: they are there; their names are durable with the next sync.
-    /// - Returns: record them once nothing will be linked any more.
+    /// Other parts may be added meanwhile. Afterwards the objects exist. Their names are durable with the next sync.
+    /// - Returns: the identities to record once all links are made.
     package func commit(_ full: Full) throws(FileError) -> [SHA256Digest: FileIdentity] {
         try disk.sync()
         var made: [SHA256Digest: FileIdentity] = [:]
@@ -77,11 +80,10 @@ package struct ObjectBatch: Sendable {
         return made
     }
 
-    /// Commits what is left, when no other commit runs.
+    /// Commits the remaining parts.
     ///
-    /// Afterwards: every object is there, durable; and so is every other, for an earlier batch may have been stopped before
-    /// this.
-    /// - Returns: those that were made now.
+    /// No other commit may run. Afterwards every object is durable, including those of an earlier batch that was interrupted.
+    /// - Returns: the objects made now.
     package mutating func finish() throws(FileError) -> [SHA256Digest: FileIdentity] {
         let made = filling.parts.isEmpty ? [:] : try commit(filling)
         filling = Full()

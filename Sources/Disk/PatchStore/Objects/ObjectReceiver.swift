@@ -3,41 +3,45 @@ package import PatchFormat
 import PatchCrypto
 import SystemPackage
 
-/// Receives one object: bytes go to `INCOMING/<sha256>.part` and are digested as they arrive.
+/// Receives one object.
 ///
-/// Letting a receiver go keeps the part file, and the next receiver resumes there. Bytes that turn out not to be the
-/// entry's remove it, so that no receiver resumes from them.
+/// The bytes are written to `INCOMING/<sha256>.part` and digested as they arrive. A released receiver keeps the part file, and
+/// the next one resumes there. Bytes that do not match the entry are removed, so that no receiver resumes from them.
 package struct ObjectReceiver: ~Copyable {
     package let expected: ExpectedFile
-    /// How many bytes were in the part file at the start.
+    /// The number of bytes in the part file at the start.
     package let resumeOffset: Int
-    /// How many bytes are in it now.
+    /// The number of bytes in the part file now.
     package private(set) var received: Int
-    /// The server's tag for these bytes: ask for the rest with it, `Range: bytes=<received>-`.
+    /// The server's tag for these bytes.
+    ///
+    /// It belongs to the request for the rest, `Range: bytes=<received>-`.
     package private(set) var validator: String
-    /// Whether all bytes are there, and only ``finish()`` remains.
+    /// Whether all bytes were received, so that only ``finish()`` remains.
     package var isComplete: Bool { received == expected.size }
 
     private let store: ObjectStore
     private let part: FilePath
     private var writer: any FileWriter
     private var digester: Digester
-    /// Set once an append failed: the end of the part file is unknown from then on.
+    /// Set after a failed append.
+    ///
+    /// The end of the part file is unknown from then on.
     private var failure: StoreError?
 
     fileprivate init(_ expected: ExpectedFile, into store: ObjectStore) throws(FileError) {
         self.expected = expected
         self.store = store
         part = store.part(of: expected.sha256)
-        // `self` cannot be captured before it is whole.
+        // `self` cannot be captured before it is initialised.
         var digester = Digester()
         do throws(FileError) {
             writer = try store.files.create(part, permissions: .privateFile)
         } catch .exists {
             if try store.canResume(expected) {
-                // The last receiver may have sealed it already.
+                // The last receiver may have made the file read-only already.
                 try store.files.setPermissions(.privateFile, of: part)
-                // The present bytes are digested again: a power cut may have damaged them.
+                // The existing bytes are digested again, because a power failure may have damaged them.
                 try store.files.readChunks(part, limit: expected.size) { digester.update($0) }
                 writer = try store.files.append(to: part)
             } else {
@@ -51,9 +55,9 @@ package struct ObjectReceiver: ~Copyable {
         validator = store.validator(of: expected) ?? ObjectValidator.tag(of: expected.sha256)
     }
 
-    /// An answer begins, with the bytes from `offset` on: ``received``, or 0 to start again.
+    /// Begins an answer with the bytes from `offset` on: ``received``, or 0 to start again.
     ///
-    /// - Parameter validator: the server's tag for the object; nil when it has no strong one.
+    /// - Parameter validator: The server's tag for the object; nil if it has no strong one.
     package mutating func begin(at offset: Int, validator: String?) throws(StoreError) {
         precondition(offset == received || offset == 0)
         if let failure { throw failure }
@@ -74,11 +78,10 @@ package struct ObjectReceiver: ~Copyable {
         self.validator = name
     }
 
-    /// Takes the next bytes.
+    /// Adds the next bytes, not durably.
     ///
-    /// Afterwards: not durable.
-    /// - Throws: `mismatch(field: "size")` as soon as there are more bytes than expected; none of these is written.
-    ///   After any error let the receiver go: it throws the same one from then on.
+    /// - Throws: `mismatch(field: "size")` if there are more bytes than expected. None of these is written. After any error the
+    ///   receiver must be released: it throws the same error from then on.
     package mutating func append(_ bytes: [UInt8]) throws(StoreError) {
         if let failure { throw failure }
         do throws(StoreError) {
@@ -102,7 +105,7 @@ package struct ObjectReceiver: ~Copyable {
 
     /// Compares size and every known digest, and makes the part an object.
     ///
-    /// Afterwards: the object is durable.
+    /// Afterwards the object is durable.
     /// - Returns: its identity, to be recorded once all links are made.
     @discardableResult
     package consuming func finish() throws(StoreError) -> FileIdentity {
@@ -124,9 +127,9 @@ package struct ObjectReceiver: ~Copyable {
         }
     }
 
-    /// Compares size and every known digest, and leaves the part for an ``ObjectBatch`` to make an object of it.
+    /// Compares size and every known digest, and keeps the part for an ``ObjectBatch``.
     ///
-    /// Afterwards: nothing is durable; the next receiver would find all bytes.
+    /// Afterwards nothing is durable. The next receiver would find all bytes.
     package consuming func seal() throws(StoreError) -> SealedPart {
         if let failure { throw failure }
         let (store, part, writer, expected, validator) = (store, part, writer, expected, validator)
@@ -143,7 +146,7 @@ package struct ObjectReceiver: ~Copyable {
 }
 
 extension ObjectStore {
-    /// Starts to receive an object, or resumes where the last receiver stopped.
+    /// Starts to receive an object, or resumes after the last receiver.
     package func receive(_ expected: ExpectedFile) throws(StoreError) -> ObjectReceiver {
         do throws(FileError) {
             return try ObjectReceiver(expected, into: self)
@@ -152,10 +155,10 @@ extension ObjectStore {
         }
     }
 
-    /// Removes the files of interrupted downloads, except those still wanted.
+    /// Removes the files of interrupted downloads, except those still needed.
     ///
-    /// - Parameter wanted: digests of objects, and of the manifests of bundles whose packs are wanted. Not called when there
-    ///   are no files, which is the usual case.
+    /// - Parameter wanted: The digests of objects, and of the manifests of bundles whose packs are needed. It is not evaluated if
+    ///   there are no files, which is the usual case.
     package func removePartialDownloads(
         except wanted: @autoclosure () -> Set<SHA256Digest> = []
     ) throws(FileError) {
@@ -170,7 +173,7 @@ extension ObjectStore {
     private static let endings =
         [".part", ".tag"] + CompressionFormat.allCases.flatMap { [$0.suffix, $0.suffix + ".tag"] } + packEndings
 
-    /// The objects that were received in part, in whatever form.
+    /// The objects that were received in part, in any form.
     package func partialDownloads() throws(FileError) -> Set<SHA256Digest> {
         let endings = [".part"] + CompressionFormat.allCases.map(\.suffix)
         return Set(
@@ -184,7 +187,7 @@ extension ObjectStore {
         name.hasSuffix(ending) ? SHA256Digest(hex: String(name.dropLast(ending.count))) : nil
     }
 
-    /// Removes the received part of an object, and what came of a compressed form of it.
+    /// Removes the received part of an object, and its compressed forms.
     package func removePart(of expected: ExpectedFile) throws(StoreError) {
         try removeForms(of: expected.sha256)
         do throws(FileError) { try files.removeIfPresent(part(of: expected.sha256)) } catch { throw .file(error) }
@@ -207,7 +210,7 @@ extension ObjectStore {
 
     fileprivate func canResume(_ expected: ExpectedFile) throws(FileError) -> Bool {
         guard let status = try files.status(of: part(of: expected.sha256)) else { return false }
-        // After a power cut a finished download may have both names: appending to the one would write to the other.
+        // After a power failure a finished download may have both names: appending to one would write to the other.
         return status.kind == .file && status.linkCount == 1 && status.identity.size <= expected.size
     }
 }

@@ -6,19 +6,18 @@ package import SystemPackage
 /// The condition of one object on disk.
 package enum ObjectCondition: Equatable, Sendable {
     case missing
-    /// As it was verified; record this identity.
+    /// The object matches its digest. The identity should be recorded.
     case intact(FileIdentity)
-    /// The first of kind, size, md5, sha1, sha256 that is wrong.
+    /// The first of kind, size, md5, sha1 and sha256 that is wrong.
     case damaged(field: String)
 }
 
 extension ObjectStore {
     /// Whether the object under `digest` is intact.
     ///
-    /// A file that is unchanged since it was recorded is intact without hashing. A caller that reads all of it anyway,
-    /// or suspects the medium, passes empty records.
+    /// A file that is unchanged since it was recorded is intact without hashing. A caller that reads all of it anyway, or
     /// suspects the medium, passes empty records.
-    /// - Parameter expected: the entry of the object, if there is one, to compare size, md5 and sha1 as well.
+    /// - Parameter expected: The entry of the object, if any, to compare size, md5 and sha1 too.
     package func condition(
         of digest: SHA256Digest,
         expected: Fingerprint? = nil,
@@ -27,11 +26,11 @@ extension ObjectStore {
         try files.condition(of: path(of: digest), digest, expected: expected, recorded: records[digest])
     }
 
-    /// Carries out a change that makes or removes hard links of objects, and renews their records.
+    /// Performs a change that makes or removes hard links of objects, and renews their records.
     ///
-    /// Each link made or removed changes a file's ctime and so its ``FileIdentity``; without this, every object of a
-    /// bundle would be hashed again after the bundle was built, and again after its neighbour was removed. Records that
-    /// were true before `change` are renewed if no content changed; others stay as they are.
+    /// Each such change alters a file's ctime and so its ``FileIdentity``. Otherwise every object of a bundle would be hashed
+    /// again after the bundle was built, and again after a neighbour was removed. Records that were correct before `change` are
+    /// renewed if the content is unchanged; others are kept as they are.
     package func carrying(
         _ records: inout VerifiedRecords,
         of digests: some Collection<SHA256Digest>,
@@ -48,7 +47,7 @@ extension ObjectStore {
         }
     }
 
-    /// The identities of these objects' files; a few thousand at a time.
+    /// The identities of these objects' files, read a few thousand at a time.
     private func look(
         at digests: some Collection<SHA256Digest>,
         _ body: (SHA256Digest, FileIdentity?) -> Void
@@ -64,11 +63,11 @@ extension ObjectStore {
 }
 
 extension FileOperations {
-    /// Whether the file at `path` holds the bytes of `digest`.
+    /// Whether the file at `path` contains the bytes of `digest`.
     ///
     /// - Parameters:
-    ///   - expected: the entry of that digest, if there is one, to compare size, md5 and sha1 as well.
-    ///   - recorded: its identity when it was last hashed.
+    ///   - expected: The entry of that digest, if any, to compare size, md5 and sha1 too.
+    ///   - recorded: Its identity when it was last hashed.
     package func condition(
         of path: FilePath,
         _ digest: SHA256Digest,
@@ -76,7 +75,7 @@ extension FileOperations {
         recorded: FileIdentity?
     ) throws(FileError) -> ObjectCondition {
         precondition(expected == nil || expected?.sha256 == digest, "an entry of another object")
-        // Taken before hashing: a write meanwhile gives another identity, and is hashed the next time.
+        // Read before hashing: a write meanwhile changes the identity, and the file is hashed the next time.
         let status: FileStatus
         do throws(FileError) {
             guard let found = try self.status(of: path) else { return .missing }

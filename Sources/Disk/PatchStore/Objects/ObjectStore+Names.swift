@@ -2,15 +2,16 @@ import Linux
 package import PatchFormat
 package import SystemPackage
 
-/// What gives objects names and takes them.
+/// Operations that add and remove names of objects.
 extension ObjectStore {
-    /// Makes the hard link `destination` to an object; one that is there already is fine.
+    /// Makes the hard link `destination` to an object.
     ///
-    /// Afterwards: durable once the caller has synced the directory of `destination`, which must exist. The object has
-    /// another ``FileIdentity``: record it after this, or link within ``carrying(_:of:over:)``. When the object is
-    /// healed later, it is another file, and the link stays with the damaged one: link again.
-    /// - Throws: `cannotLink` where the file system has no hard links or the file no room for one more; `exists` when
-    ///   something else stands at `destination`.
+    /// An existing link to it is kept. Afterwards it is durable once the caller has synced the directory of `destination`, which
+    /// must exist. The object has another ``FileIdentity``: it must be recorded after this, or linked within
+    /// ``carrying(_:of:over:)``. If the object is repaired later, it is another file, and the link must be made again, because it
+    /// refers to the damaged one.
+    /// - Throws: `cannotLink` if the file system has no hard links or the file has too many; `exists` if `destination` is another
+    ///   file.
     package func link(_ digest: SHA256Digest, to destination: FilePath) throws(FileError) {
         do throws(FileError) {
             try files.link(path(of: digest), to: destination)
@@ -21,13 +22,13 @@ extension ObjectStore {
         }
     }
 
-    /// Moves a damaged object to `…/quarantine/<sha256>`, over an older one.
+    /// Moves a damaged object to `…/quarantine/<sha256>`, replacing an older one.
     ///
-    /// Afterwards: durable.
+    /// Afterwards the move is durable.
     package func quarantine(_ digest: SHA256Digest) throws(FileError) {
         let destination = quarantined.at(digest.hex)
         try files.makeDirectory(quarantined, permissions: .privateDirectory)
-        // A power cut may have left one file with both names; rename(2) would leave both again.
+        // After a power failure one file may have both names; rename(2) would keep both.
         if let object = try files.status(of: path(of: digest)), object.linkCount > 1 {
             try files.removeTree(destination)
         }
@@ -36,14 +37,16 @@ extension ObjectStore {
         try files.syncDirectory(directory(of: digest))
     }
 
-    /// Removes an object that may be missing.
+    /// Removes an object, if it exists.
     ///
-    /// Afterwards: it may come back after a power cut, whole.
+    /// It may reappear after a power failure, complete.
     package func remove(_ digest: SHA256Digest) throws(FileError) {
         try files.removeIfPresent(path(of: digest))
     }
 
-    /// Every digest under which something stands, in ascending order; names that are no digest are passed over.
+    /// The digests of all objects, in ascending order.
+    ///
+    /// Names that are not digests are ignored.
     package func all() throws(FileError) -> [SHA256Digest] {
         var digests: [SHA256Digest] = []
         for prefix in try files.list(root) where Hex.bytes(prefix)?.count == 1 {

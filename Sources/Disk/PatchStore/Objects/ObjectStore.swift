@@ -3,10 +3,9 @@ package import PatchFormat
 import PatchCrypto
 package import SystemPackage
 
-/// Why an object store refused or failed.
+/// The reason why an operation of an object store failed.
 package enum StoreError: Error, Equatable, Sendable {
-    /// The bytes are not those of the entry that names them; `field` is the first of size, md5, sha1, sha256 that
-    /// differs.
+    /// The bytes do not match the entry that names them. `field` is the first of size, md5, sha1 and sha256 that differs.
     case mismatch(SHA256Digest, field: String)
     case file(FileError)
 }
@@ -20,27 +19,26 @@ extension StoreError: CustomStringConvertible {
     }
 }
 
-/// Files by their SHA-256: `ROOT/ab/<sha256>`, mode 0444, made by rename, never opened for writing.
+/// Files stored by their SHA-256: `ROOT/ab/<sha256>`, mode 0444, created by rename, never opened for writing.
 ///
-/// A file gets a digest's name only after it was compared with all digests of its entry;
-/// ``condition(of:expected:records:)`` tells whether it still matches. One writer at a time: the caller holds the
-/// ``StoreLock`` for every change.
+/// A file gets a digest's name only after it was compared with all digests of its entry; ``condition(of:expected:records:)``
+/// checks whether it still matches. The caller must have the ``StoreLock`` for every change, so there is one writer at a time.
 package struct ObjectStore: Sendable {
     /// `…/objects`.
     package let root: FilePath
-    /// `…/PartialDownload`, on the same file system: never served, and possibly half written.
+    /// `…/PartialDownload`, on the same file system: incomplete files, which are never served.
     package let incoming: FilePath
     /// `…/quarantine`: damaged objects, one for each digest, for diagnosis.
     package var quarantined: FilePath { root.parent.at("quarantine") }
 
-    /// How much a batch makes durable at once.
+    /// The amount that a batch makes durable at once.
     package var bounds = ObjectBatch.Bounds()
 
     let files: any FileOperations
     let directoryPermissions: FilePermissions
 
-    /// - Parameter directoryPermissions: of the store's new directories; 0755 for a tree that a web server reads as
-    ///   another user.
+    /// - Parameter directoryPermissions: The permissions of new directories; 0755 for a tree that a web server reads as another
+    ///   user.
     package init(
         root: FilePath,
         incoming: FilePath,
@@ -53,9 +51,9 @@ package struct ObjectStore: Sendable {
         self.directoryPermissions = directoryPermissions
     }
 
-    /// Makes the store's missing directories.
+    /// Creates the store's missing directories.
     ///
-    /// Call once before anything is put or received.
+    /// Must be called once before anything is stored or received.
     package func prepare() throws(FileError) {
         try files.makeDirectory(root, permissions: directoryPermissions)
         try files.makeDirectory(incoming, permissions: .privateDirectory)
@@ -69,14 +67,14 @@ package struct ObjectStore: Sendable {
         root.at(Hex.text(digest.bytes.prefix(1)))
     }
 
-    /// Whether a file has this digest's name; ``condition(of:expected:records:)`` checks its contents.
+    /// Whether a file with this digest's name exists; ``condition(of:expected:records:)`` checks its contents.
     package func contains(_ digest: SHA256Digest) throws(FileError) -> Bool {
         try files.status(of: path(of: digest))?.kind == .file
     }
 
     /// Stores `bytes` under the digest of their entry.
     ///
-    /// Afterwards: the object is durable. An existing file of the right size stays, and is made durable.
+    /// Afterwards the object is durable. An existing file of the right size is kept, and made durable.
     /// - Returns: its identity, to be recorded once all links are made.
     /// - Throws: `mismatch` before anything is written.
     @discardableResult
@@ -94,7 +92,7 @@ package struct ObjectStore: Sendable {
     private func put(checked bytes: [UInt8], as digest: SHA256Digest) throws(FileError) -> FileIdentity {
         try files.makeDirectory(directory(of: digest), permissions: directoryPermissions)
         if let there = try files.status(of: path(of: digest)), there.kind == .file, there.identity.size == bytes.count {
-            // An interrupted call may have got as far as the rename.
+            // An interrupted call may have completed the rename.
             try files.syncDirectory(directory(of: digest))
             return there.identity
         }
@@ -109,9 +107,9 @@ package struct ObjectStore: Sendable {
         }
     }
 
-    /// Moves a synced file to its name among the objects.
+    /// Renames a synced file to its name among the objects.
     ///
-    /// Afterwards: the object is durable.
+    /// Afterwards the object is durable.
     func commit(_ file: FilePath, as digest: SHA256Digest) throws(FileError) -> FileIdentity {
         try files.rename(file, to: path(of: digest))
         try files.syncDirectory(directory(of: digest))
@@ -121,7 +119,7 @@ package struct ObjectStore: Sendable {
         return identity
     }
 
-    /// The bytes under `digest`, not compared with it again.
+    /// The bytes under `digest`, without comparing them with it again.
     package func read(_ digest: SHA256Digest, limit: Int) throws(FileError) -> [UInt8] {
         try files.read(path(of: digest), limit: limit)
     }

@@ -1,12 +1,13 @@
 package import PatchFormat
 import SystemPackage
 
-/// What a server called the bytes of a part, kept beside it in `INCOMING/<sha256>.tag`, so that a later process can go on.
+/// A server's entity tag of a part, stored next to it in `INCOMING/<sha256>.tag`, so that a later process can resume the
+/// download.
 ///
-/// Only a hint, so it is never made durable: with a wrong one the server sends all of it, or the digest tells. Patchline's
-/// servers tag an object with its SHA-256, which needs no file; and a small part is not worth one.
+/// It is only a hint, so it is never made durable: with a wrong tag the server sends everything, or the digest differs.
+/// Patchline's servers use the SHA-256 as an object's tag, which needs no file. Small parts are not worth a file.
 package enum ObjectValidator {
-    /// Objects below this size begin anew in another process.
+    /// Another process downloads smaller objects again from the start.
     static let worthKeeping = 262_144
 
     /// The entity tag of an object on Patchline's own servers.

@@ -4,17 +4,17 @@ import SystemPackage
 
 /// A server's last answer to a request for a bundle's whole pack: `INCOMING/<manifest sha256>.full.tag`.
 ///
-/// Only a hint, as an ``ObjectValidator``: a wrong one costs a request, for every object is compared with its entry.
+/// Like an ``ObjectValidator`` it is only a hint: a wrong one costs a request, because every object is compared with its entry.
 package struct PackFacts: Equatable, Sendable {
-    /// The compressed form that was answered; nil for the pack as it is.
+    /// The compression of the answer; nil for none.
     package let coding: CompressionFormat?
-    /// Bytes of the whole pack as it travels, or nil if the server did not send it.
+    /// The size of the whole pack during the transfer; nil if the server did not report it.
     package let length: Int?
-    /// The server's strong name for the form; nil if it has none.
+    /// The server's strong entity tag of the form; nil if it has none.
     package let validator: String?
-    /// Bytes of the form that are on the disk.
+    /// The number of bytes of the form on the disk.
     ///
-    /// A later request continues after them.
+    /// A later request resumes after them.
     package var kept = 0
 
     package init(coding: CompressionFormat?, length: Int?, validator: String?) {
@@ -55,9 +55,9 @@ package struct PackForm {
         (self.manifest, self.store, self.writer) = (manifest, store, writer)
     }
 
-    /// Takes the next bytes of the form.
+    /// Adds the next bytes of the form.
     ///
-    /// If the disk is full, the form is removed: the objects need the room.
+    /// If the disk is full, the form is removed: the objects need the space.
     package mutating func append(_ bytes: [UInt8]) throws(FileError) {
         guard let writer else { return }
         do throws(FileError) { try writer.append(bytes) } catch .noSpace {
@@ -68,7 +68,7 @@ package struct PackForm {
 }
 
 extension ObjectStore {
-    /// The facts of an earlier request for a bundle's pack, or nil without one.
+    /// The facts of an earlier request for a bundle's pack; nil if there are none.
     package func packFacts(of manifest: SHA256Digest) throws(FileError) -> PackFacts? {
         guard let bytes = try? files.read(packTag(of: manifest), limit: Limits.validator + 64),
             var facts = PackFacts(String(decoding: bytes, as: UTF8.self))
@@ -81,7 +81,7 @@ extension ObjectStore {
         return facts
     }
 
-    /// An answer begins with the first byte of the pack.
+    /// Begins an answer at the first byte of the pack.
     ///
     /// Files of an earlier answer are removed.
     package func beginPack(of manifest: SHA256Digest, _ facts: PackFacts) throws(FileError) -> PackForm {
@@ -99,14 +99,14 @@ extension ObjectStore {
         }
     }
 
-    /// Continues after the bytes that are on the disk.
+    /// Continues after the bytes on the disk.
     ///
     /// - Precondition: ``packFacts(of:)`` named this form.
     package func continuePack(of manifest: SHA256Digest, _ coding: CompressionFormat) throws(FileError) -> PackForm {
         PackForm(of: manifest, in: self, try files.append(to: packForm(coding, of: manifest)))
     }
 
-    /// The kept bytes, from the first one.
+    /// The stored bytes, from the first one.
     package func keptPack(
         of manifest: SHA256Digest,
         _ coding: CompressionFormat,
@@ -115,14 +115,14 @@ extension ObjectStore {
         try files.open(packForm(coding, of: manifest), limit: limit)
     }
 
-    /// Removes the kept bytes and facts of a bundle's pack.
+    /// Removes the stored bytes and facts of a bundle's pack.
     package func removePack(of manifest: SHA256Digest) throws(FileError) {
-        // A tag without its form is a fact; a form without its tag is not read.
+        // A tag without its form is still a fact; a form without its tag is ignored.
         for coding in CompressionFormat.allCases { try files.removeIfPresent(packForm(coding, of: manifest)) }
         try files.removeIfPresent(packTag(of: manifest))
     }
 
-    /// How the files of whole packs end; the manifest's digest stands before it.
+    /// The suffixes of whole packs' files, after the manifest's digest.
     static let packEndings = [".full.tag"] + CompressionFormat.allCases.map { ".full\($0.suffix)" }
 
     private func packTag(of manifest: SHA256Digest) -> FilePath { incoming.at("\(manifest).full.tag") }

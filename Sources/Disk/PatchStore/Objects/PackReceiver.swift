@@ -2,27 +2,29 @@ import Linux
 package import PatchFormat
 import SystemPackage
 
-/// A pack from a base on its way in: `INCOMING/<manifest sha256>.from-<base sha256>.pack.part` while it comes, without `.part`
-/// once all of it is here.
+/// Receives a pack from a base: `INCOMING/<manifest sha256>.from-<base sha256>.pack.part`, renamed without `.part` when it is
+/// complete.
 ///
-/// What the server calls it stands in `….pack.tag`, and is written before its first byte, so that a later process goes on at
-/// the byte; a pack without a strong name is not gone on with. Of the part `signed` the name stands in `….signed.tag`, the
-/// signatures in `….signed.front`, and the rest is the pack. Nothing here is ever durable: whatever the pack makes is compared
-/// with what was signed.
+/// The server's entity tag is stored in `….pack.tag`, which is written before the first byte, so that a later process can resume.
+/// A pack without a strong tag is not resumed. For the part `signed`, the tag is stored in `….signed.tag`, the signatures in
+/// `….signed.front`, and the rest is the pack. Nothing is ever durable, because everything that the pack produces is compared
+/// with its signed digests.
 package struct PackReceiver: ~Copyable {
-    /// How many bytes are here.
+    /// The number of bytes received.
     package private(set) var received = 0
-    /// The server's strong name for them.
+    /// The server's strong entity tag of these bytes.
     package private(set) var validator: String?
 
-    /// Of the part `signed`, what stands before the pack, as far as it came; nil of others.
+    /// The received bytes before the pack in the part `signed`; nil for other parts.
     private(set) var front: [UInt8]?
     private let pack: BasePack
     private let part: BasePack.Part
     private let store: ObjectStore
     private var writer: (any FileWriter)?
 
-    /// Goes on with what is here; whatever cannot be gone on with is removed with the first byte of another answer.
+    /// Resumes from the stored bytes.
+    ///
+    /// If that is not possible, they are removed with the first byte of another answer.
     fileprivate init(_ pack: BasePack, _ part: BasePack.Part, limit: Int, in store: ObjectStore) throws(FileError) {
         (self.pack, self.part, self.store) = (pack, part, store)
         let front = part == .signed ? try? store.files.read(store.front(of: pack), limit: limit) : nil
@@ -38,10 +40,10 @@ package struct PackReceiver: ~Copyable {
         if let front { self.front = front }
     }
 
-    /// How many bytes no later request asks for.
+    /// The number of bytes that a later request does not need again.
     package var lasting: Int { validator == nil || isInFront ? 0 : received }
 
-    /// How many bytes of signatures it says that it has; nil where it says nothing of that, or not yet.
+    /// The stated size of the signatures, in bytes; nil if it is not stated or not received yet.
     package var signatures: Int? { front.flatMap(BasePack.signatures) }
 
     /// Whether the pack itself has not begun.
@@ -50,7 +52,7 @@ package struct PackReceiver: ~Copyable {
         return front.count < BasePack.frontCount + (signatures ?? 0)
     }
 
-    /// An answer begins, with the bytes from `offset` on: ``received``, or 0 to start again.
+    /// Begins an answer with the bytes from `offset` on: ``received``, or 0 to start again.
     package mutating func begin(at offset: Int, validator: String?) throws(FileError) {
         precondition(offset == received || offset == 0)
         if offset > 0 { return }
@@ -81,7 +83,7 @@ package struct PackReceiver: ~Copyable {
         if !rest.isEmpty { try writer?.append(Array(rest)) }
     }
 
-    /// All of it is here.
+    /// Completes the pack after its last byte.
     package consuming func finish() throws(FileError) {
         try writer?.close()
         try store.files.rename(store.part(of: pack), to: store.place(of: pack))
@@ -90,13 +92,13 @@ package struct PackReceiver: ~Copyable {
 }
 
 extension ObjectStore {
-    /// Of a pack of at most `limit` bytes.
+    /// Receives a pack of at most `limit` bytes.
     package func receive(_ pack: BasePack, _ part: BasePack.Part = .pack, limit: Int) throws(FileError) -> PackReceiver
     {
         try PackReceiver(pack, part, limit: limit, in: self)
     }
 
-    /// The signatures that came with a pack; nil where it came without.
+    /// The signatures received with a pack; nil if there are none.
     package func signatures(of pack: BasePack, limit: Int) -> [UInt8]? {
         guard let front = try? files.read(front(of: pack), limit: BasePack.frontCount + limit),
             BasePack.signatures(in: front) == front.count - BasePack.frontCount
@@ -104,13 +106,13 @@ extension ObjectStore {
         return Array(front.dropFirst(BasePack.frontCount))
     }
 
-    /// How many bytes a pack has of which all is here; nil for any other.
+    /// The size of a complete pack in bytes; nil if it is not complete.
     package func size(of pack: BasePack) throws(FileError) -> Int? {
         guard let status = try files.status(of: place(of: pack)), status.kind == .file else { return nil }
         return status.identity.size
     }
 
-    /// How many bytes of a pack are here that no request asks for again, and whether that is all of it.
+    /// The number of a pack's stored bytes that no request needs again, and whether the pack is complete.
     package func received(of pack: BasePack) throws(FileError) -> (bytes: Int, isWhole: Bool) {
         if let size = try size(of: pack) { return (size, true) }
         guard let status = try files.status(of: part(of: pack)), status.kind == .file else { return (0, false) }
@@ -122,7 +124,7 @@ extension ObjectStore {
         return (front.identity.size + status.identity.size, false)
     }
 
-    /// Whether a whole pack that makes this manifest is here, from any base.
+    /// Whether a complete pack for this manifest is stored, from any base.
     package func hasPack(to manifest: SHA256Digest) throws(FileError) -> Bool {
         try files.list(incoming).contains { $0.hasPrefix("\(manifest).from-") && $0.hasSuffix(".pack") }
     }
@@ -131,9 +133,9 @@ extension ObjectStore {
         try files.open(place(of: pack), limit: limit)
     }
 
-    /// Removes what is here of a pack.
+    /// Removes the stored files of a pack.
     package func remove(_ pack: BasePack) throws(FileError) {
-        // A part without its tag is not gone on with; a tag without its part is not read.
+        // A part without its tag is not resumed; a tag without its part is ignored.
         for part in [BasePack.Part.pack, .signed] { try files.removeIfPresent(tag(of: pack, part)) }
         try files.removeIfPresent(front(of: pack))
         try files.removeIfPresent(part(of: pack))

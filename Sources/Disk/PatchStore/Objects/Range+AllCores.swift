@@ -1,14 +1,17 @@
 import Dispatch
 import NIOConcurrencyHelpers
 
-/// Work on thousands of rows, on all cores where that pays.
+/// Work on thousands of rows, on several cores if that is faster.
 extension Range<Int> {
-    /// So many at a time: what is made for them is used again for the next.
+    /// The number of rows processed together.
+    ///
+    /// The buffers for them are reused for the next ones.
     private static let batch = 512
 
-    /// Hands over the whole range in consecutive parts, which run at the same time.
+    /// Passes the whole range to `body` in consecutive parts, which run concurrently.
     ///
-    /// Each part but the first has a serial queue: the global ones, once used, have libdispatch look at their threads once a second.
+    /// Each part but the first has a serial queue. After a use of the global queues, libdispatch would check their threads once a
+    /// second.
     func forEachPartOnAllCores(_ body: @Sendable (_ part: Range<Int>) -> Void) {
         let parts = Swift.min(4, count / 1_000 + 1)
         let size = (count + parts - 1) / parts
@@ -16,7 +19,7 @@ extension Range<Int> {
             let start = Swift.min(lowerBound + number * size, upperBound)
             return start..<Swift.min(start + size, upperBound)
         }
-        // No other thread has it any more when this returns.
+        // No other thread uses `body` any more when this returns.
         withoutActuallyEscaping(body) { body in
             let others = DispatchGroup()
             for number in 1..<parts {
@@ -28,7 +31,9 @@ extension Range<Int> {
         }
     }
 
-    /// Whether `holds` is true of all rows, asked some hundreds at a time, and no more once it is not.
+    /// Whether `holds` is true for all rows.
+    ///
+    /// It is called for some hundreds at a time, and no more after the first false.
     package func allSatisfyOnAllCores(_ holds: @Sendable (Range<Int>) -> Bool) -> Bool {
         let result = NIOLockedValueBox(true)
         forEachPartOnAllCores { part in

@@ -1,7 +1,9 @@
 import Linux
 import PatchFormat
 
-/// Records as they lie in their file: looked up there, not read into a dictionary first.
+/// Records in the form of their file.
+///
+/// They are looked up there, without a dictionary.
 struct SavedRecords: Sendable {
     static let header = Array("patchline-verified-v2\n".utf8)
     private static let rowBytes = 72
@@ -13,7 +15,7 @@ struct SavedRecords: Sendable {
         self.bytes = bytes
     }
 
-    /// Nil unless `bytes` are exactly what ``init(_:)`` makes of some records.
+    /// Returns nil unless `bytes` are exactly the output of ``init(_:)`` for some records.
     init?(parsing bytes: [UInt8]) {
         let size = bytes.count - Self.header.count
         guard size >= 0, size.isMultiple(of: Self.rowBytes), bytes.starts(with: Self.header) else { return nil }
@@ -28,7 +30,7 @@ struct SavedRecords: Sendable {
         self = Self.none.with(rows.mapValues { $0 })
     }
 
-    /// These rows and what was recorded or forgotten since, without a copy of them on the way.
+    /// These rows with later changes, merged without an intermediate copy.
     func with(_ changes: [SHA256Digest: FileIdentity?]) -> SavedRecords {
         guard !changes.isEmpty else { return self }
         var out = Self.header
@@ -41,7 +43,7 @@ struct SavedRecords: Sendable {
                 next += 1
             }
             if next < count, digestBytes(at: next).elementsEqual(key) { next += 1 }
-            // Times before 1970 have no spelling; such a file is hashed again.
+            // The format has no times before 1970; such a file is hashed again.
             guard case .some(.some(let file)) = changes[digest], file.modified >= 0, file.changed >= 0 else { continue }
             out += key
             for number in [
@@ -56,7 +58,7 @@ struct SavedRecords: Sendable {
 
     subscript(digest: SHA256Digest) -> FileIdentity? {
         let (wanted, table) = (digest.bytes, FixedRows(bytes))
-        // Eight bytes tell nearly all rows apart.
+        // Eight bytes distinguish nearly all rows.
         let first = FixedRows(wanted).number(at: 0, bytes: 8)
         var range = 0..<count
         while !range.isEmpty {

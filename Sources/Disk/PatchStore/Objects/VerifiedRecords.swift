@@ -2,35 +2,35 @@ package import Linux
 package import PatchFormat
 package import SystemPackage
 
-/// Which file each object was when its digests were last compared, so that an unchanged one is not hashed again.
+/// The identity of each object's file when its digests were last compared, so that an unchanged file is not hashed again.
 ///
 /// ```
 /// patchline-verified-v2
 /// rows of 72 bytes: sha256, device, inode, size, modified, changed     five numbers of 8 bytes, big-endian
 /// ```
 ///
-/// Rows ascend by digest, and are looked up where they lie. It is only a cache: a lost or malformed file, or one of an
-/// earlier version, reads as no records, which costs one hashing of the store and trusts nothing. A record wrong by
-/// accident matches no file.
+/// Rows are in ascending order of digests, and are looked up in place. The file is only a cache: if it is lost, malformed or of
+/// an earlier version, there are no records. That costs one hashing of the store, and nothing unverified is trusted. An
+/// accidentally wrong record matches no file.
 package struct VerifiedRecords: Equatable, Sendable {
-    /// In bytes: some 400,000 rows.
+    /// In bytes: about 400,000 rows.
     package static let fileLimit = 32_000_000
 
     private var saved = SavedRecords.none
-    /// What was recorded or forgotten since.
+    /// The changes since the file was read.
     private var changes: [SHA256Digest: FileIdentity?] = [:]
-    /// Whether the file would be another one.
+    /// Whether the file's content would change.
     package private(set) var isChanged = false
 
     package init() {}
 
-    /// Nil unless `bytes` are exactly what ``bytes`` writes.
+    /// Returns nil unless `bytes` are exactly the output of ``bytes``.
     package init?(parsing bytes: [UInt8]) {
         guard let saved = SavedRecords(parsing: bytes) else { return nil }
         self.saved = saved
     }
 
-    /// The one way in which these records are written.
+    /// The only serialised form of these records.
     package var bytes: [UInt8] {
         saved.with(changes).bytes
     }
@@ -53,10 +53,11 @@ package struct VerifiedRecords: Equatable, Sendable {
         }
     }
 
-    /// So many changes go into the rows at once: a dictionary of a hundred thousand needs three times their memory.
+    /// The number of changes that are merged into the rows at once: a dictionary of a hundred thousand needs three times their
+    /// memory.
     private static let fold = 4_096
 
-    /// Forgets all but `digests`.
+    /// Removes all records except those of `digests`.
     package mutating func keep(only digests: Set<SHA256Digest>) {
         let rows = rows
         let kept = rows.filter { digests.contains($0.key) }
@@ -68,15 +69,13 @@ package struct VerifiedRecords: Equatable, Sendable {
         left.rows == right.rows
     }
 
-    /// What the file at `path` records; nothing when it is missing, unreadable or malformed.
+    /// The records in the file at `path`; none if it is missing, unreadable or malformed.
     package static func load(_ path: FilePath, from files: some FileOperations) -> VerifiedRecords {
         guard let bytes = try? files.read(path, limit: fileLimit) else { return VerifiedRecords() }
         return VerifiedRecords(parsing: bytes) ?? VerifiedRecords()
     }
 
-    /// Replaces the file `name`.
-    ///
-    /// Afterwards: durable.
+    /// Replaces the file `name`, durably.
     package func save(_ name: String, in directory: FilePath, of files: some FileOperations) throws(FileError) {
         try files.replace(name, in: directory, with: bytes)
     }

@@ -1,25 +1,25 @@
 import PatchFormat
 
-/// A kind of file that holds other files, told by its first bytes.
+/// A kind of file that contains other files, detected by its first bytes.
 enum ArchiveFormat: Sendable {
     case zip, tar
-    /// One compressed stream: of a tar archive, or of one file.
+    /// A single compressed stream: a tar archive or one file.
     case gzip, zstandard
 
-    /// Nil for a file of another kind.
+    /// Returns nil for any other kind of file.
     static func of(_ head: [UInt8], named path: AssetPath) -> ArchiveFormat? {
         if head.starts(with: [0x50, 0x4B, 3, 4]) || head.starts(with: [0x50, 0x4B, 5, 6]) { return .zip }
         if head.starts(with: [0x1F, 0x8B, 8]) { return .gzip }
         if head.starts(with: [0x28, 0xB5, 0x2F, 0xFD]) { return .zstandard }
         if TarBlock(head.prefix(TarBlock.size))?.isUSTAR == true { return .tar }
-        // The archive may begin behind a program that unpacks it.
+        // A self-extracting archive begins with a program.
         return [".zip", ".jar"].contains { path.text.lowercased().hasSuffix($0) } ? .zip : nil
     }
 }
 
 /// A secret in an archive.
 package struct ArchivedSecret: Equatable, Sendable {
-    /// The path in the archive, as text of one line.
+    /// The path in the archive, as one line of text.
     package let entry: String
     package let kind: SecretKind
 
@@ -30,7 +30,7 @@ package struct ArchivedSecret: Equatable, Sendable {
     }
 }
 
-/// Why a part of an archive was not searched.
+/// The reason why a part of an archive was not searched.
 enum ArchiveGap: String, Sendable, CaseIterable {
     case encrypted
     case damaged
@@ -38,7 +38,7 @@ enum ArchiveGap: String, Sendable, CaseIterable {
     case tooLarge = "too large"
 }
 
-/// Files that hold passwords or keys wherever their tools are used.
+/// Names of settings files that usually contain passwords or keys.
 enum SettingsFileName {
     private static let names: Set<String> = [
         ".env", ".git-credentials", ".htpasswd", ".my.cnf", ".netrc", ".npmrc", ".pgpass", ".pypirc", "_netrc",
@@ -46,7 +46,7 @@ enum SettingsFileName {
         "id_ecdsa", "id_ed25519", "id_rsa",
     ]
     private static let paths = [".aws/credentials", ".docker/config.json", ".kube/config"]
-    /// Endings of `.env.` files that are templates.
+    /// Suffixes of `.env.` files that are templates.
     private static let templates: Set<String> = ["defaults", "dist", "example", "sample", "template"]
 
     static func isSecret(_ path: String) -> Bool {

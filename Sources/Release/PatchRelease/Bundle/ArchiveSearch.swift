@@ -5,23 +5,23 @@ import SystemPackage
 
 /// Looks for secrets in the files of an archive, one level deep.
 ///
-/// Work and memory are bounded by ``Bounds``, whatever the archive states.
+/// ``Bounds`` limits work and memory, regardless of the sizes that the archive states.
 struct ArchiveSearch {
     struct Bounds: Sendable {
-        /// A zip archive that is searched, which is held in memory.
+        /// The size of a zip archive, which is read into memory.
         var archive = 128 << 20
-        /// All contents together, as they are unpacked.
+        /// The total size of the unpacked contents.
         var contents = 512 << 20
         var entries = 20_000
-        /// The most secrets that are named.
+        /// The maximum number of secrets that are reported.
         var secrets = 20
     }
 
     private var bounds: Bounds
     private(set) var secrets: [ArchivedSecret] = []
-    /// The first one.
+    /// The first gap.
     private(set) var gap: ArchiveGap?
-    /// Bytes that were searched.
+    /// The number of bytes searched.
     private(set) var searched = 0
 
     init(_ bounds: Bounds = Bounds()) { self.bounds = bounds }
@@ -55,7 +55,7 @@ struct ArchiveSearch {
         }
     }
 
-    /// The same of bytes in memory.
+    /// Searches an archive in memory.
     mutating func search(_ bytes: [UInt8], _ format: ArchiveFormat, named name: String) {
         guard format != .zip else { return searchZip(bytes) }
         guard let stream = stream(format, named: name) else { return }
@@ -73,7 +73,7 @@ struct ArchiveSearch {
         }
     }
 
-    /// - Returns: whether more bytes are wanted.
+    /// - Returns: whether more bytes are needed.
     private mutating func take(_ bytes: [UInt8], from stream: ArchiveStream) -> Bool {
         var isSound = true
         do throws(ArchiveStream.Fault) { try stream.take(bytes) { note($0, $1) } } catch {
@@ -85,7 +85,7 @@ struct ArchiveSearch {
         return isSound && !isFull && !stream.hasEnded
     }
 
-    /// - Parameter isAtEnd: whether all bytes were taken, and more would have been.
+    /// - Parameter isAtEnd: whether the input ended before the search did.
     private mutating func finish(_ stream: ArchiveStream, isAtEnd: Bool) {
         if isAtEnd, !stream.isComplete { note(.damaged) }
         if !isFull { stream.finish { note($0, $1) } }
@@ -133,7 +133,7 @@ struct ArchiveSearch {
                     search.take(piece)
                 }
             } catch { note(error.isTooLong ? .tooLarge : .damaged) }
-            // An empty stream costs work too.
+            // An empty stream also costs work.
             searched += count + 64
             if searched >= bounds.contents { note(.tooLarge) }
         default:

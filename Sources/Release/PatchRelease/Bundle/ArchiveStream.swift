@@ -1,7 +1,7 @@
 import PatchCompression
 import PatchFormat
 
-/// A tar archive, or one file, that is unpacked and searched as its bytes come.
+/// Unpacks and searches a tar archive or a single file while its bytes arrive.
 final class ArchiveStream {
     enum Fault: Error { case damaged, tooLarge }
 
@@ -9,13 +9,13 @@ final class ArchiveStream {
     typealias Finding = (_ path: [UInt8], _ secret: SecretKind?) -> Void
 
     private enum Contents {
-        /// The first block decides.
+        /// The type is determined by the first block.
         case unknown
         case tar(TarSearch)
         case file(ContentSearch)
     }
 
-    /// A class, so that there may be none.
+    /// A class, so that it can be optional.
     private final class Unpacker {
         var stream: Decompressor
 
@@ -30,12 +30,12 @@ final class ArchiveStream {
     private let isTar: Bool
     private var contents = Contents.unknown
     private var start: [UInt8] = []
-    /// Unpacked bytes.
+    /// The number of unpacked bytes.
     private(set) var produced = 0
 
     /// - Parameters:
-    ///   - name: of the archive.
-    ///   - limit: the most bytes that are unpacked.
+    ///   - name: The archive's name.
+    ///   - limit: The maximum number of unpacked bytes.
     init(_ format: ArchiveFormat, name: String, limit: Int) throws(CompressionError) {
         let coding = [".gz", ".zst"].first { name.lowercased().hasSuffix($0) }
         self.name = Array(name.dropLast(coding?.count ?? 0).utf8)
@@ -51,10 +51,10 @@ final class ArchiveStream {
 
     var entries: Int { if case .tar(let tar) = contents { tar.entries } else { 1 } }
 
-    /// Whether the end of the archive was read.
+    /// Whether the end of the archive was reached.
     var hasEnded: Bool { if case .tar(let tar) = contents { tar.hasEnded } else { false } }
 
-    /// Whether the bytes so far are a whole archive.
+    /// Whether the bytes read so far are a complete archive.
     var isComplete: Bool {
         if case .tar(let tar) = contents { return tar.hasEnded }
         return unpacker?.stream.isComplete ?? !isTar
@@ -74,7 +74,7 @@ final class ArchiveStream {
         }
     }
 
-    /// Reports the file that is not at its end.
+    /// Reports the file that was not read to its end.
     func finish(_ found: Finding) {
         if case .unknown = contents { try? begin(found) }
         switch contents {

@@ -1,6 +1,6 @@
 import CBrotli
 
-/// Decompresses one brotli stream as it comes (RFC 7932).
+/// Decompresses one brotli stream while its bytes arrive (RFC 7932).
 ///
 /// Memory is bounded by the format's largest window, 16 MiB.
 @safe
@@ -23,9 +23,9 @@ struct BrotliStream: ~Copyable {
         unsafe BrotliDecoderDestroyInstance(state)
     }
 
-    /// Hands what comes out of the next bytes to `body`, until it wants no more.
+    /// Decompresses the next bytes and passes the output to `body` until it returns false.
     ///
-    /// - Returns: whether it wants more.
+    /// - Returns: false if `body` returned false.
     mutating func take(_ bytes: [UInt8], _ body: ([UInt8]) -> Bool) throws(Problem) -> Bool {
         guard !hasEnded else { throw .followedByBytes }
         var (left, place) = (bytes.count, 0)

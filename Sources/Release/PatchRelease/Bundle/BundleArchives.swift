@@ -2,25 +2,25 @@ import PatchFormat
 import PatchStore
 import SystemPackage
 
-/// The secrets in a bundle's archives.
+/// The secrets in the archives of a bundle.
 struct BundleArchives: Sendable {
-    /// An archive that was not searched as a whole.
+    /// An archive that was not searched completely.
     struct Gap: Equatable, Sendable {
         let path: AssetPath
         let reason: ArchiveGap
     }
 
-    /// Unpacked bytes of all archives of a bundle.
+    /// The maximum number of unpacked bytes of all archives of a bundle.
     private static let contents = 4 << 30
 
-    /// Archives with a secret.
+    /// Archives that contain a secret.
     private(set) var found: [AssetPath] = []
     private(set) var secrets: [BundleProblem] = []
     private(set) var gaps: [Gap] = []
-    /// The patterns of `allow-secrets` that an archive matched, by their places.
+    /// The indexes of the `allow-secrets` patterns that matched an archive.
     private(set) var usedAllowances: Set<Int> = []
 
-    /// One archive at a time, for a zip archive is held in memory.
+    /// Searches one archive at a time, because a zip archive is read into memory.
     init(
         _ files: [(path: AssetPath, file: FilePath, look: FileLook)],
         _ selection: BundleSelection,
@@ -33,7 +33,7 @@ struct BundleArchives: Sendable {
         let paths = Set(files.map(\.path))
         var left = Self.contents
         for (path, file, format) in archives {
-            // It is compared with its plain file, which was searched.
+            // A compressed twin is compared with its plain file, which was searched already.
             if let plain = CompressedTwin(path, file)?.plain, paths.contains(plain) { continue }
             var bounds = ArchiveSearch.Bounds()
             bounds.contents = min(bounds.contents, left)

@@ -1,35 +1,37 @@
 import PatchFormat
 
-/// What is allowed in a bundle, and probably not meant: each becomes one warning.
+/// A valid but probably unintended part of a bundle.
+///
+/// Each note becomes one warning.
 enum BundleNote: Equatable, Sendable {
-    /// Left out without a rule of the user.
+    /// Files that were left out without a rule of the user.
     case leftOut([String])
-    /// Compressed files that differ from their plain ones, and are left out for it.
+    /// Compressed files that differ from their plain files and are therefore left out.
     case stale([AssetPath], of: [AssetPath])
-    /// Files with the ending of a coding that are not of it; `isLeftOut` if a plain file stands beside each.
+    /// Files with a coding's extension but another content; `isLeftOut` if each has a plain file next to it.
     case notCompressed([AssetPath], isLeftOut: Bool)
-    /// Source maps with the app's source code, and no choice.
+    /// Source maps that contain the app's source code, without a setting for source maps.
     case sources([AssetPath])
     case browserKeys([AssetPath])
     case hostNames([FileLine], more: Int)
     /// Names that Windows cannot store.
     case notForWindows([AssetPath])
-    /// Linked web app manifests that only their content type shows to be ones.
+    /// Linked web app manifests that browsers recognise only by their content type.
     case manifests([LinkedManifests.Link])
     case missingManifests([LinkedManifests.Link])
-    /// Archives that were not searched for secrets, or not as a whole.
+    /// Archives that were not searched for secrets, or only partly.
     case unsearched([BundleArchives.Gap])
 
     struct FileLine: Equatable, Sendable {
         let path: AssetPath
-        /// From 1.
+        /// Line number, from 1.
         let line: Int
         let column: Int
     }
 
     private static let shown = 10
 
-    /// The member of a described bundle that it is about.
+    /// The member of a described bundle that the note refers to.
     var key: String {
         switch self {
         case .leftOut, .stale, .notCompressed, .browserKeys, .hostNames, .notForWindows, .missingManifests, .unsearched:
@@ -39,7 +41,7 @@ enum BundleNote: Equatable, Sendable {
         }
     }
 
-    /// A sentence behind the member's name.
+    /// The sentence that follows the member's name.
     func rule(in folder: AssetPath) -> String {
         switch self {
         case .leftOut(let paths):
@@ -99,7 +101,7 @@ enum BundleNote: Equatable, Sendable {
     }
 }
 
-/// Names that exist as devices on Windows, or have characters that its file systems refuse.
+/// Names that are reserved on Windows or contain characters that its file systems reject.
 enum WindowsNames {
     private static let reserved: Set<String> = Set(
         ["con", "prn", "aux", "nul"] + (0...9).flatMap { ["com\($0)", "lpt\($0)"] }

@@ -4,9 +4,9 @@ import SystemPackage
 
 /// Problems of one kind, in one message.
 package struct BundleProblemGroup: Equatable, Sendable {
-    /// How many names a message has.
+    /// The maximum number of names in a message.
     static let shown = 20
-    /// How many commands a hint has.
+    /// The maximum number of commands in a hint.
     static let commandsShown = 5
 
     package let problems: [BundleProblem]
@@ -23,7 +23,7 @@ package struct BundleProblemGroup: Equatable, Sendable {
             + (heading.rule.map { "; \($0)" } ?? "")
     }
 
-    /// Commands for a shell that rename the files, those of the deepest folders first; nil where a command cannot help.
+    /// Shell commands that rename the files, deepest folders first; nil if a command cannot help.
     package var renaming: String? {
         let commands = problems.sorted { $0.depth > $1.depth }.compactMap(\.renaming)
         guard !commands.isEmpty else { return nil }
@@ -35,7 +35,7 @@ package struct BundleProblemGroup: Equatable, Sendable {
 }
 
 extension BundleProblem {
-    /// Those of one kind together, in the order of the first of each kind.
+    /// The problems grouped by kind, in the order of each kind's first problem.
     package var groups: [BundleProblemGroup] {
         var order: [String] = []
         var groups: [String: [BundleProblem]] = [:]
@@ -47,7 +47,7 @@ extension BundleProblem {
         return order.compactMap { groups[$0].map(BundleProblemGroup.init) }
     }
 
-    /// A mistake for each kind of problem.
+    /// One mistake per kind of problem.
     package func mistakes(at place: DescriptionError) -> [DescriptionError] {
         let groups = groups
         guard groups.count > 1 else { return [place] }
@@ -56,7 +56,7 @@ extension BundleProblem {
         }
     }
 
-    /// What several problems of this kind are called; nil for kinds that a folder has once.
+    /// The heading for several problems of this kind; nil for kinds that a folder can have only once.
     fileprivate var heading: (what: String, rule: String?)? {
         switch self {
         case .symbolicLink: ("symbolic links", "a release holds files and folders only")
@@ -81,7 +81,7 @@ extension BundleProblem {
         }
     }
 
-    /// How a list names it.
+    /// The name in a list.
     fileprivate var shortName: String? {
         switch self {
         case .symbolicLink(let path), .link(let path, .nowhere), .link(let path, .circle), .special(let path),
@@ -117,7 +117,7 @@ extension BundleProblem {
         case .badName(let path, .backslash), .badName(let path, .control):
             Self.move(path.parent, Array((path.name ?? "").utf8), to: Self.plain(path.name ?? ""))
         case .notUTF8(let folder, let name):
-            // Archives of other systems have names in Latin-1 mostly.
+            // Archives from other systems mostly have Latin-1 names.
             Self.move(folder, name, to: Self.plain(String(String.UnicodeScalarView(name.map { Unicode.Scalar($0) }))))
         case .twins(_, let other, let folder):
             Self.move(
@@ -154,9 +154,11 @@ extension BundleProblem {
     }
 }
 
-/// A text as a word of a shell's command line.
+/// Quotes a text as one word of a shell command.
 enum ShellWord {
-    /// Bare where it needs no quotes, else in single quotes; with what does not show, or is not UTF-8, as `$'…'` of bash and zsh.
+    /// Bare if the text needs no quotes, else in single quotes.
+    ///
+    /// Invisible characters and invalid UTF-8 use `$'…'` of bash and zsh.
     static func quoted(_ bytes: [UInt8]) -> String {
         let text = String(validating: bytes, as: UTF8.self)
         if let text, text.normalFormC.utf8.elementsEqual(bytes), !text.holdsControlCharacters {
@@ -188,7 +190,7 @@ enum ShellWord {
         }
     }
 
-    /// The beginning and the end of a long path.
+    /// Shortens a long path to its beginning and end.
     static func shortened(_ text: String) -> String {
         text.count > 160 ? "\(text.prefix(80))…\(text.suffix(60))" : text
     }

@@ -2,12 +2,12 @@ import PatchFormat
 import PatchCrypto
 import PatchTrust
 
-/// Which files of a bundle's folder are published: the choices of a description besides `exclude`.
+/// The choices of a description, besides `exclude`, that select the published files of a bundle's folder.
 package struct BundleSelection: Equatable, Sendable {
     package enum Links: String, Sendable, CaseIterable {
         /// A symbolic link is an error.
         case refuse
-        /// A symbolic link counts as the file or folder that it leads to, if that lies inside the bundle's folder.
+        /// A symbolic link is replaced by its target if the target is inside the bundle's folder.
         case follow
     }
 
@@ -18,12 +18,12 @@ package struct BundleSelection: Equatable, Sendable {
 
     static let keys: Set<String> = ["include", "links", "source-maps", "allow-secrets"]
 
-    /// Patterns of files that are taken although a rule leaves them out.
+    /// Patterns of files that are included even if an exclusion matches them.
     package var include: [String] = []
     package var links = Links.refuse
-    /// Nil without a choice: they are taken, and a warning says so if they hold the app's source code.
+    /// Nil without a choice: source maps are included, with a warning if they contain the app's source code.
     package var sourceMaps: SourceMaps?
-    /// Patterns of paths that may hold private keys and tokens.
+    /// Patterns of paths that may contain private keys and tokens.
     package var allowedSecrets: [String] = []
 
     package init() {}
@@ -61,10 +61,10 @@ package struct BundleSelection: Equatable, Sendable {
         return texts
     }
 
-    /// Whether a private key or a token may stand in a file.
+    /// Whether a file may contain a private key or a token.
     func allowsSecrets(in path: String) -> Bool { secretRule(for: path) != nil }
 
-    /// The first pattern of `allow-secrets` that matches, by its place.
+    /// The index of the first pattern of `allow-secrets` that matches.
     func secretRule(for path: String) -> Int? {
         allowedSecrets.firstIndex { text in
             (try? FileExclusions.none.adding(text))?.verdict(path, isFolder: false).decision == .leftOut
@@ -73,7 +73,7 @@ package struct BundleSelection: Equatable, Sendable {
 }
 
 extension FileExclusions {
-    /// The standard rules with the choices of a bundle.
+    /// The standard rules combined with the choices of a bundle.
     init(of selection: BundleSelection) {
         self = .standard
         if selection.sourceMaps == .leaveOut { self = addingSourceMaps() }

@@ -1,4 +1,4 @@
-/// Reads around a place in bytes without leaving them.
+/// Reads around a position in bytes without leaving their bounds.
 struct ByteText {
     let bytes: [UInt8]
 
@@ -10,14 +10,14 @@ struct ByteText {
         return (0..<count).allSatisfy { unsafe bytes[place + $0] == text.utf8Start[$0] }
     }
 
-    /// Whether a text stands somewhere in a range.
+    /// Whether a range contains a text.
     func holds(_ text: StaticString, in range: Range<Int>) -> Bool {
         let range = range.clamped(to: 0..<bytes.count)
         let first = unsafe text.utf8Start[0]
         return range.contains { bytes[$0] == first && holds(text, at: $0) }
     }
 
-    /// How many bytes of a kind stand one after another.
+    /// The number of consecutive bytes of an alphabet.
     func count(of alphabet: Alphabet, from start: Int, atMost most: Int = 4_096) -> Int {
         guard start >= 0 else { return 0 }
         var place = start
@@ -31,21 +31,21 @@ struct ByteText {
         return place
     }
 
-    /// The place behind the last byte before `end` that is no space.
+    /// The position after the last byte before `end` that is not a space.
     func skipSpacesBack(from end: Int) -> Int {
         var place = end
         while let byte = self[place - 1], byte == 0x20 || byte == 0x09 || byte == 0x0A || byte == 0x0D { place -= 1 }
         return place
     }
 
-    /// Whether text looks random: not a placeholder such as `xxxx` or `EXAMPLE`.
+    /// Whether a text looks random, unlike a placeholder such as `xxxx` or `EXAMPLE`.
     func isRandom(_ range: Range<Int>) -> Bool {
         let range = range.clamped(to: 0..<bytes.count)
         return Set(bytes[range]).count >= 8 && !holds("EXAMPLE", in: range)
     }
 }
 
-/// Which bytes a kind of text is made of.
+/// The bytes that a kind of text consists of.
 enum Alphabet {
     case base64, base64URL, alphanumeric, word, base32, bech32, digits
 

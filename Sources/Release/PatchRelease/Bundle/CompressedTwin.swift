@@ -5,7 +5,7 @@ import PatchCrypto
 import PatchTrust
 import SystemPackage
 
-/// A file `app.js.gz` beside `app.js`, which a server sends in its place.
+/// A compressed file such as `app.js.gz` next to `app.js`, which a server sends instead of the plain file.
 struct CompressedTwin: Sendable {
     enum Coding: String, Sendable, CaseIterable {
         case gzip = ".gz"
@@ -21,22 +21,22 @@ struct CompressedTwin: Sendable {
         }
     }
 
-    /// What decompressing it showed.
+    /// The result of decompressing the file.
     enum Judgement: Equatable, Sendable {
-        /// It holds the bytes of the plain file.
+        /// The content equals the plain file's.
         case same
-        /// It holds other bytes.
+        /// The content differs from the plain file's.
         case stale
-        /// It is not of its coding.
+        /// The file is not valid for its coding.
         case damaged
     }
 
-    /// Of the compressed file.
+    /// The path of the compressed file.
     let path: AssetPath
     let file: FilePath
     let coding: Coding
 
-    /// Nil for a file whose name has no ending of a coding.
+    /// Returns nil if the file's name has no extension of a coding.
     init?(_ path: AssetPath, _ file: FilePath) {
         guard let coding = Coding.allCases.first(where: { path.text.hasSuffix($0.rawValue) }),
             path.text.utf8.count > coding.rawValue.utf8.count
@@ -44,14 +44,16 @@ struct CompressedTwin: Sendable {
         (self.path, self.file, self.coding) = (path, file, coding)
     }
 
-    /// The path of the file that it is to stand for.
+    /// The path of the plain file.
     var plain: AssetPath? { try? AssetPath(String(path.text.dropLast(coding.rawValue.count))) }
 
-    /// Compares its contents with a plain file's; no more is decompressed than that has.
+    /// Compares the content with a plain file's.
     ///
-    /// - Parameter plain: nil for a file without a plain one, of which only the coding is judged.
+    /// Stops once the output is larger than the plain file.
+    ///
+    /// - Parameter plain: The plain file's fingerprint; nil if there is none. Then only the coding is checked.
     func judgement(plain: Fingerprint?, of disk: any FileOperations) throws(SigningError) -> Judgement {
-        // A file that stands alone is often large, and the beginning shows whether it is garbage.
+        // A file without a plain one is often large, and its beginning shows whether it is valid.
         let limit = plain?.size ?? 1 << 20
         let output = Output(limit: limit)
         var isDamaged = false
@@ -87,7 +89,7 @@ struct CompressedTwin: Sendable {
         return output.sha256 == plain.sha256 ? .same : .stale
     }
 
-    /// The digest of what comes out, until it is more than it should be.
+    /// Computes the digest of the output until the limit is exceeded.
     private final class Output {
         private let limit: Int
         private var digester: Digester? = Digester()
@@ -104,7 +106,7 @@ struct CompressedTwin: Sendable {
             return true
         }
 
-        /// Nil where more came out than should.
+        /// Nil if the output exceeded the limit.
         var sha256: SHA256Digest? {
             guard !isFull, let digester = digester.take() else { return nil }
             return digester.finish().sha256

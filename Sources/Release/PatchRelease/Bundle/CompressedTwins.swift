@@ -2,9 +2,9 @@ import PatchFormat
 import PatchStore
 import SystemPackage
 
-/// The compressed files of a bundle, judged against their plain ones.
+/// The compressed files of a bundle, compared with their plain files.
 struct CompressedTwins: Sendable {
-    /// A server would send other contents than the plain file's.
+    /// Compressed files that differ from their plain file or are not valid; a server would send other content than the plain file.
     let leftOut: Set<AssetPath>
     let notes: [BundleNote]
 

@@ -1,8 +1,8 @@
-/// Looks through a file's bytes, piece by piece, for secrets and for code that asks for the name of its host.
+/// Searches a file's bytes piece by piece for secrets and for code that checks the name of its host.
 ///
-/// Memory does not grow with the file: a find is judged by the bytes around it, ``ahead`` and ``behind``.
+/// Memory use is independent of the file's size: a match is judged by ``behind`` and ``ahead`` bytes around it.
 struct ContentSearch {
-    /// What is looked for besides private keys and tokens.
+    /// The kinds of findings besides private keys and tokens.
     struct Interests: OptionSet {
         let rawValue: Int
 
@@ -15,15 +15,15 @@ struct ContentSearch {
     }
 
     struct Findings: Equatable, Sendable {
-        /// The first one.
+        /// The first secret.
         var secret: SecretKind?
-        /// Whether it has a key of Google's that is made for web pages, and that its owner should restrict.
+        /// Whether the file contains a Google browser key, which its owner should restrict.
         var hasBrowserKey = false
-        /// Where the host's name is compared, in bytes from the file's start.
+        /// Offsets of comparisons of the host's name, in bytes from the file's start.
         var hostNames: [Int] = []
         var hasSources = false
         var links = PageLinks()
-        /// Whether the file begins as an object of JSON does.
+        /// Whether the file begins like a JSON object.
         var isObject = false
         /// The first bytes, ``TarBlock/size`` at most.
         var head: [UInt8] = []
@@ -32,7 +32,7 @@ struct ContentSearch {
     private static let ahead = 4_096
     private static let behind = 4_096
     private static let mostHostNames = 100
-    /// Each place where a link may stand costs a look around it.
+    /// A limit, because each possible link costs a look at the text around it.
     private static let mostLinkLooks = 2_000
 
     private enum Wanted: Sendable {
@@ -78,12 +78,12 @@ struct ContentSearch {
 
     private let table: Table
     private(set) var findings = Findings()
-    /// Nil until the first piece.
+    /// Nil until the first piece arrives.
     private var isWide: Bool?
     private var head: [UInt8] = []
     private var size = 0
     private var buffer: [UInt8] = []
-    /// Of the buffer's first byte, in the bytes that are looked through.
+    /// The offset of the buffer's first byte in the searched bytes.
     private var offset = 0
     private var searched = 0
     private var linkLooks = 0
@@ -96,13 +96,13 @@ struct ContentSearch {
                 ? Self.scriptTable : interests.contains(.sources) ? Self.mapTable : Self.plainTable
     }
 
-    /// Takes the next bytes of the file.
+    /// Adds the next bytes of the file.
     mutating func take(_ bytes: [UInt8]) {
         if head.count < KeyContainer.head { head += bytes.prefix(KeyContainer.head - head.count) }
         let isWide = isWide ?? Self.isWide(bytes)
         self.isWide = isWide
         size += bytes.count
-        // In UTF-16 and UTF-32, ASCII is ASCII with zeros between.
+        // In UTF-16 and UTF-32, ASCII text has zero bytes in between.
         buffer += isWide ? bytes.filter { $0 != 0 } : bytes
         search(before: buffer.count - Self.ahead)
         let done = max(0, searched - Self.behind)
@@ -112,7 +112,7 @@ struct ContentSearch {
         searched -= done
     }
 
-    /// The findings of all bytes that came in.
+    /// Returns the findings of all bytes added so far.
     mutating func finish() -> Findings {
         search(before: buffer.count)
         if findings.secret == nil, let container = KeyContainer.of(head, size: size) {
@@ -164,7 +164,7 @@ struct ContentSearch {
         }
     }
 
-    /// UTF-16 or UTF-32: a byte order mark, or a zero in every other byte of the beginning.
+    /// Detects UTF-16 or UTF-32 by a byte order mark, or by a zero in every other byte at the beginning.
     private static func isWide(_ bytes: [UInt8]) -> Bool {
         if bytes.starts(with: [0xFF, 0xFE]) || bytes.starts(with: [0xFE, 0xFF])
             || bytes.starts(with: [0, 0, 0xFE, 0xFF])
@@ -179,11 +179,11 @@ struct ContentSearch {
     }
 }
 
-/// Code that compares the host's name with `localhost`.
+/// Detects code that compares the host's name with `localhost`.
 enum HostNameText {
     private static let reach = 3_000
 
-    /// - Parameter place: where `localhost`, `127.0.0.1` or a regular expression for it begins.
+    /// - Parameter place: The position of `localhost`, `127.0.0.1` or a regular expression for it.
     static func isCompared(in text: ByteText, at place: Int) -> Bool {
         let near = place - reach..<place + reach
         guard text.holds("hostname", in: near) || text.holds("location.host", in: near) else { return false }
@@ -196,7 +196,7 @@ enum HostNameText {
         return isOperand(text, from: place - 1, to: place + length + 1)
     }
 
-    /// Whether a quoted text is one side of a comparison.
+    /// Whether a quoted text is an operand of a comparison.
     private static func isOperand(_ text: ByteText, from start: Int, to end: Int) -> Bool {
         let (left, right) = (text.skipSpacesBack(from: start), text.skipSpaces(from: end))
         if text[left - 1] == UInt8(ascii: "="), [UInt8(ascii: "="), UInt8(ascii: "!")].contains(text[left - 2]) {
@@ -206,7 +206,7 @@ enum HostNameText {
         if text.holds("case", at: left - 4) { return true }
         for call: StaticString in ["includes(", "startsWith(", "endsWith(", "indexOf(", "equals(", ".has("]
         where text.holds(call, at: left - call.utf8CodeUnitCount) { return true }
-        // One of a list that is asked whether it has the name.
+        // The text may be an element of a list, such as in `[…].includes(name)`.
         guard let close = (right..<right + 200).first(where: { text[$0] == UInt8(ascii: "]") }) else { return false }
         let isList = (right..<close).allSatisfy { text[$0] != UInt8(ascii: ";") && text[$0] != UInt8(ascii: "(") }
         let call = text[close + 1] == UInt8(ascii: ")") ? close + 2 : close + 1
@@ -216,7 +216,7 @@ enum HostNameText {
             }
     }
 
-    /// Whether it stands in a regular expression, and not in a URL or a sentence.
+    /// Whether the text is in a regular expression, not in a URL or a sentence.
     private static func isInExpression(_ text: ByteText, _ place: Int, behind end: Int) -> Bool {
         func isPart(_ byte: UInt8?) -> Bool {
             guard let byte else { return false }

@@ -4,12 +4,12 @@ import PatchCrypto
 import PatchTrust
 import SystemPackage
 
-/// A file of a bundle, read once: its digests and what was found in it.
+/// The digests and findings of a bundle's file, from one read.
 struct FileLook: Sendable {
     let fingerprint: Fingerprint
     let findings: ContentSearch.Findings
 
-    /// - Throws: `changed` if another program wrote to the file meanwhile.
+    /// - Throws: `changed` if another program wrote to the file during the read.
     init(_ file: FilePath, path: AssetPath, of disk: any FileOperations) throws(SigningError) {
         var digester = Digester()
         var search = ContentSearch(Self.interests(in: path))

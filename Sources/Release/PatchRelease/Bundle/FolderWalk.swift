@@ -2,9 +2,9 @@ import PatchFormat
 import PatchStore
 import SystemPackage
 
-/// Walks through a bundle's folder and gathers files and problems.
+/// Walks through a bundle's folder and collects files and problems.
 struct FolderWalk {
-    /// More are not gathered: the first of them show what is wrong.
+    /// The maximum number of collected problems.
     private static let mostProblems = 1_000
 
     let folder: FilePath
@@ -20,13 +20,16 @@ struct FolderWalk {
     private var open: [Place] = []
     private var entries = 0
 
-    /// A folder that is still to be read.
+    /// A folder that was not read yet.
     private struct Place {
         let folder: FilePath
-        /// In the bundle, with a slash at its end; in normal form C, so that a wrong name counts once and not for each file below.
+        /// The path in the bundle with a trailing slash, in normal form C: a wrong name then counts once, not for each file below
+        /// it.
         let prefix: String
         let isPartly: Bool
-        /// The folders on the way to this one, without links: a link to one of them leads in a circle.
+        /// The parent folders without links.
+        ///
+        /// A link to one of them is a cycle.
         let above: [FilePath]
     }
 
@@ -51,7 +54,7 @@ struct FolderWalk {
 
     private mutating func take(_ name: String, in place: Place) throws(SigningError) {
         let file = place.folder.at(name)
-        // A name that is not UTF-8 was read with replacement characters, so no file has it.
+        // A name that is not UTF-8 was read with replacement characters, so no file with that name exists.
         guard let status = try onDisk({ () throws(FileError) in try disk.status(of: file) }) else {
             return try noteNotUTF8(name, in: place.folder)
         }
@@ -82,7 +85,7 @@ struct FolderWalk {
         case .other: problems.append(.special(file))
         case .directory:
             if place.prefix.isEmpty, name == "__patchline" { return problems.append(.reserved(file)) }
-            // Below a name that cannot stay, others may be wrong too.
+            // Below an invalid name, other names may be invalid too.
             open.append(
                 Place(folder: entry.file, prefix: full + "/", isPartly: verdict.decision == .partly, above: entry.above)
             )
@@ -92,7 +95,7 @@ struct FolderWalk {
             do throws(AssetPath.Problem) {
                 found.append(FolderScan.Found(path: try AssetPath(full), file: entry.file))
             } catch {
-                // A folder on the way has been named already, unless the path as a whole is too long.
+                // A folder above was reported already, unless the path as a whole is too long.
                 if error == .tooLong { problems.append(.badName(file, error)) }
             }
         }
@@ -100,7 +103,7 @@ struct FolderWalk {
 
     // MARK: Links
 
-    /// A file or folder without the link that may lead to it.
+    /// A file or folder, after its symbolic link was resolved.
     private struct Entry {
         let file: FilePath
         let kind: FileStatus.Kind
@@ -117,14 +120,14 @@ struct FolderWalk {
         }
     }
 
-    /// The file or folder that a link leads to; nil with a problem where it may not be followed.
+    /// The target of a link; adds a problem and returns nil if the link may not be followed.
     private mutating func follow(_ link: FilePath, _ place: Place) -> Entry? {
         let (root, target) = (folder.followingLinks, link.followingLinks)
         func refuse(_ fault: BundleProblem.LinkFault) -> Entry? {
             problems.append(.link(link, fault))
             return nil
         }
-        // A link that cannot be followed comes back as it is.
+        // A link that cannot be resolved is returned unchanged.
         guard target != (place.above.last ?? root).at(link.name ?? ""), let status = try? disk.status(of: target),
             status.kind != .symbolicLink
         else { return refuse(.nowhere) }
@@ -136,7 +139,7 @@ struct FolderWalk {
         return Entry(target: target, kind: status.kind, above: place.above)
     }
 
-    /// Whether a rule leaves out the file that a link leads to, or a folder around it.
+    /// Whether a rule excludes the link's target or one of its parent folders.
     private func isLeftOut(_ path: String, isFolder: Bool) -> Bool {
         let names = path.split(separator: "/")
         return (1...max(names.count, 1)).contains { depth in
@@ -149,7 +152,7 @@ struct FolderWalk {
 
     private mutating func noteNotUTF8(_ name: String, in place: FilePath) throws(SigningError) {
         let names = try onDisk { () throws(FileError) in try disk.nameBytes(in: place) }
-        // Another name of the folder may read the same; each is noted once.
+        // Two names of the folder may look the same; each is reported once.
         let meant = names.filter { bytes in
             String(validating: bytes, as: UTF8.self) == nil && String(decoding: bytes, as: UTF8.self) == name
         }
@@ -159,7 +162,7 @@ struct FolderWalk {
     }
 }
 
-/// Files of a bundle whose paths are one path where case does not count.
+/// Files of a bundle whose paths differ only by case.
 enum NameTwins {
     static func problems(among paths: [AssetPath], in folder: FilePath) -> [BundleProblem] {
         var first: [ExactString: AssetPath] = [:]

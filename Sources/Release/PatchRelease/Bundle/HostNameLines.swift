@@ -6,7 +6,7 @@ import SystemPackage
 enum HostNameLines {
     private static let shown = 5
 
-    /// Nil for none.
+    /// Returns nil if there are no comparisons.
     static func note(
         _ files: [(path: AssetPath, file: FilePath, offsets: [Int])],
         _ disk: any FileOperations
@@ -18,13 +18,13 @@ enum HostNameLines {
             let offsets = Array(offsets.prefix(shown - lines.count))
             lines += try places(of: offsets, in: file, disk).map { .init(path: path, line: $0.line, column: $0.column) }
         }
-        // A comparison with both names is one line.
+        // A comparison with both names counts as one line.
         var seen: Set<String> = []
         let distinct = lines.filter { seen.insert("\($0.path):\($0.line):\($0.column / 200)").inserted }
         return distinct.isEmpty ? nil : .hostNames(distinct, more: count - lines.count)
     }
 
-    /// Line and column of each place, in bytes from the file's start.
+    /// The line and column of each offset from the file's start, in bytes.
     private static func places(
         of offsets: [Int],
         in file: FilePath,

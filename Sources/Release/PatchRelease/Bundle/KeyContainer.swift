@@ -1,6 +1,6 @@
-/// Files that are a private key as a whole, in binary: told by their first bytes and their size.
+/// Detects binary files that consist of a private key, by their first bytes and size.
 enum KeyContainer {
-    /// How many bytes of a file it looks at.
+    /// The number of bytes examined at the start of a file.
     static let head = 4_096
 
     static func of(_ head: [UInt8], size: Int) -> SecretKind.Container? {
@@ -15,7 +15,7 @@ enum KeyContainer {
         return der(head, size: size)
     }
 
-    /// BKS and UBER: a version of 1 or 2, a salt of 20 bytes with its length before it, and how often the digest is repeated.
+    /// BKS and UBER: version 1 or 2, a 20-byte salt preceded by its length, and the digest's iteration count.
     private static func isBouncyCastle(_ head: [UInt8]) -> Bool {
         guard head.count >= 32, head[0] == 0, head[1] == 0, head[2] == 0, (1...2).contains(head[3]),
             Array(head[4..<8]) == [0, 0, 0, 20], head[28] == 0, head[29] == 0
@@ -24,7 +24,7 @@ enum KeyContainer {
         return (1_000...9_999).contains(rounds)
     }
 
-    /// RFC 9580: a secret-key packet (tag 5) of version 4 to 6, with a time and an algorithm that exist.
+    /// RFC 9580: a secret-key packet (tag 5) of version 4 to 6, with a valid time and algorithm.
     private static func isOpenPGP(_ head: [UInt8], size: Int) -> Bool {
         guard head.count >= 12 else { return false }
         let body: (start: Int, count: Int)
@@ -45,7 +45,7 @@ enum KeyContainer {
     private static func der(_ head: [UInt8], size: Int) -> SecretKind.Container? {
         var reader = DERReader(bytes: head[...])
         guard let outer = reader.next(), outer.tag == 0x30 else { return nil }
-        // A PKCS#12 file may be of indefinite length (BER); a file may end with a line break that an editor added.
+        // A PKCS#12 file may have indefinite length (BER), and an editor may have added a line break at the end.
         if let length = outer.length {
             guard (0...2).contains(size - outer.start - length) else { return nil }
         }
@@ -77,7 +77,7 @@ enum KeyContainer {
         }
     }
 
-    /// EncryptedPrivateKeyInfo: an algorithm of PKCS#5 or PKCS#12, and octets.
+    /// EncryptedPrivateKeyInfo: an algorithm of PKCS#5 or PKCS#12, and an octet string.
     private static func isEncrypted(_ algorithm: DERReader.Element, _ reader: DERReader) -> Bool {
         var (inside, behind) = (reader, reader)
         inside.enter(algorithm)
@@ -90,13 +90,13 @@ enum KeyContainer {
     }
 }
 
-/// Tags and lengths of DER, one after another.
+/// Reads consecutive DER tags and lengths.
 private struct DERReader {
     struct Element {
         let tag: UInt8
-        /// Nil for an indefinite one.
+        /// Nil for an indefinite length.
         let length: Int?
-        /// Of its contents.
+        /// The start of the contents.
         let start: Int
     }
 
@@ -107,7 +107,7 @@ private struct DERReader {
 
     var isAtEnd: Bool { place >= bytes.count }
 
-    /// The element at the reader's place, which stays.
+    /// The element at the current position, without advancing.
     func next() -> Element? {
         guard place + 1 < bytes.count else { return nil }
         let first = bytes[place + 1]

@@ -1,26 +1,26 @@
 import PatchFormat
 
-/// The web app manifests that an HTML page links to, as its text has them.
+/// The web app manifests that an HTML page links to, as written in the page.
 struct PageLinks: Equatable, Sendable {
-    /// More than a page has.
+    /// The maximum number of manifests, more than a page has.
     static let most = 4
 
-    /// The `href` of each `<link rel="manifest">` that a browser follows without cookies.
+    /// The `href` of each `<link rel="manifest">` that a browser requests without cookies.
     var manifests: [String] = []
     /// The `href` of the first `<base>`.
     var base: String?
 }
 
-/// Tags of HTML, read around a place in a text.
+/// Parses HTML tags around a position in a text.
 ///
-/// Work is bounded: nothing is read beyond ``reach`` bytes of the place.
+/// Work is bounded: only ``reach`` bytes around the position are read.
 enum LinkText {
     private static let reach = 1_000
     private static let commentReach = 3_000
 
-    /// The `href` of a `<link rel="manifest">`, or nil if the tag is another one or the browser sends cookies with it.
+    /// Returns the `href` of a `<link rel="manifest">`, or nil if the tag is another one or the browser sends cookies with it.
     ///
-    /// - Parameter place: where `manifest` begins.
+    /// - Parameter place: The position of `manifest`.
     static func manifest(in text: ByteText, at place: Int) -> String? {
         guard isWord(text, place, length: 8),
             let start = (max(0, place - reach)..<place).last(where: { text[$0] == UInt8(ascii: "<") }),
@@ -31,15 +31,15 @@ enum LinkText {
         return attributes["href"]
     }
 
-    /// The `href` of a `<base>` tag.
+    /// Returns the `href` of a `<base>` tag.
     ///
-    /// - Parameter start: where `<base` begins.
+    /// - Parameter start: The position of `<base`.
     static func base(in text: ByteText, at start: Int) -> String? {
         guard !isComment(text, start) else { return nil }
         return attributes(of: "base", in: text, at: start)?["href"]
     }
 
-    /// Whether an attribute's value may begin and end around a place.
+    /// Whether the text at a position is a whole word of an attribute's value.
     private static func isWord(_ text: ByteText, _ place: Int, length: Int) -> Bool {
         func isEdge(_ byte: UInt8?) -> Bool {
             guard let byte else { return false }
@@ -54,7 +54,7 @@ enum LinkText {
         return !text.holds("-->", in: open..<start)
     }
 
-    /// The attributes of the tag that begins at a place, by lower-case names; nil for another tag or an unfinished one.
+    /// The attributes of the tag at a position, by lower-case name; nil if the tag is another one or incomplete.
     private static func attributes(
         of name: StaticString,
         in text: ByteText,
@@ -93,7 +93,7 @@ enum LinkText {
                     place = close
                 }
             }
-            // The first of two counts (HTML Standard §13.2.5.33).
+            // The first of duplicate attributes counts (HTML Standard §13.2.5.33).
             if found[key] == nil { found[key] = value.replacing("&amp;", with: "&") }
         }
         return nil

@@ -2,21 +2,21 @@ import PatchFormat
 
 /// The web app manifests that the pages of a bundle link to.
 ///
-/// A browser requests them without cookies, so the device serves a file without its cookie if it is one: by its name, or by the
-/// content type that the release signs for it.
+/// A browser requests manifests without cookies, so the device serves such files without its cookie. It recognises them by their
+/// name or by the content type that the release signs.
 struct LinkedManifests: Equatable, Sendable {
-    /// Bounds the header rules of a bundle.
+    /// The maximum number of header rules added to a bundle.
     private static let most = 8
 
-    /// A link, and the first page that has it.
+    /// A link and the first page that contains it.
     struct Link: Equatable, Sendable {
         let page: AssetPath
         let target: String
     }
 
-    /// Files whose names do not show that they are manifests, each with the first page that links to it.
+    /// Manifests that their names do not identify, each with the first page that links to it.
     private(set) var files: [(path: AssetPath, page: AssetPath)] = []
-    /// Links to this origin that no JSON file of the bundle answers.
+    /// Links to this origin without a matching JSON file in the bundle.
     private(set) var missing: [Link] = []
 
     static func == (one: Self, other: Self) -> Bool {
@@ -27,7 +27,7 @@ struct LinkedManifests: Equatable, Sendable {
 
     private init() {}
 
-    /// - Parameter isObject: whether a file of the bundle begins as an object of JSON does; nil for a path without a file.
+    /// - Parameter isObject: Returns whether a file of the bundle begins like a JSON object; nil if the file does not exist.
     init(of pages: [(path: AssetPath, links: PageLinks)], isObject: (AssetPath) -> Bool?) {
         var seen: Set<String> = []
         for (page, links) in pages {
@@ -45,9 +45,9 @@ struct LinkedManifests: Equatable, Sendable {
         }
     }
 
-    /// The rules that name the type of each file that the description names none for.
+    /// Content type rules for the files without a type in the description.
     ///
-    /// - Parameter rules: the description's own.
+    /// - Parameter rules: The rules of the description.
     func rules(besides rules: [HeaderRule]) -> [HeaderRule] {
         untyped(by: rules).compactMap { path, _ in
             FilePattern(path.text).map {
@@ -56,7 +56,7 @@ struct LinkedManifests: Equatable, Sendable {
         }
     }
 
-    /// Warnings for links that the description should decide.
+    /// Warnings for links that the description should cover.
     func notes(besides rules: [HeaderRule]) -> [BundleNote] {
         let files = untyped(by: rules)
         return (files.isEmpty ? [] : [.manifests(files.map { Link(page: $0.page, target: $0.path.text) })])
@@ -65,7 +65,7 @@ struct LinkedManifests: Equatable, Sendable {
 
     private func untyped(by rules: [HeaderRule]) -> [(path: AssetPath, page: AssetPath)] {
         files.filter { path, _ in
-            // As a pattern it would match other files too.
+            // These characters would make the path a pattern that matches other files too.
             !path.text.utf8.contains { "*?".utf8.contains($0) }
                 && !rules.contains { rule in
                     rule.pattern.matches(path.text) && rule.fields.contains { $0.name == "Content-Type" }
@@ -75,7 +75,7 @@ struct LinkedManifests: Equatable, Sendable {
 
     // MARK: URLs
 
-    /// `/` and the decoded path of a link on this origin; nil for other origins and for text that is no URL.
+    /// `/` and the decoded path of a link on this origin; nil for other origins and for invalid URLs.
     static func path(of href: String, base: String?, in page: AssetPath) -> String? {
         let own = page.segments.dropLast().map { "/\(URLLayout.percentEncoded($0))" }.joined() + "/"
         guard let folder = base.map({ resolved($0, in: own) }) ?? own,
@@ -85,7 +85,7 @@ struct LinkedManifests: Equatable, Sendable {
         return decoded
     }
 
-    /// - Parameter folder: a path that ends with a slash.
+    /// - Parameter folder: A path with a trailing slash.
     private static func resolved(_ text: String, in folder: String) -> String? {
         let path = text.prefix { $0 != "#" && $0 != "?" }.trimmed
         // Another origin, or a template's placeholder.

@@ -1,6 +1,6 @@
 import CLinux
 
-/// Finds the places in bytes where one of many texts may stand: told by two bytes of each, in one pass.
+/// Finds possible positions of many texts in one pass over the bytes, by two bytes of each text.
 struct PairSearch: Sendable {
     private let flags: [UInt8]
 
@@ -12,7 +12,7 @@ struct PairSearch: Sendable {
 
     static func number(_ first: UInt8, _ second: UInt8) -> Int { Int(first) | Int(second) << 8 }
 
-    /// The first pair that begins from `start` on and before `end`.
+    /// The first pair that begins at or after `start` and before `end`.
     func next(in bytes: [UInt8], from start: Int, before end: Int) -> Int? {
         let end = min(end, bytes.count - 1)
         guard start >= 0, start < end else { return nil }

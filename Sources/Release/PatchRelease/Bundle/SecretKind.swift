@@ -1,8 +1,8 @@
-/// What a file holds that only its owner should have.
+/// The kind of a secret in a file.
 package enum SecretKind: Equatable, Sendable {
     case privateKey(Container)
     case token(Service)
-    /// A file of settings that often has passwords, known by its name.
+    /// A settings file that often contains passwords, recognised by its name.
     case settings
 
     package enum Container: String, Sendable, CaseIterable {

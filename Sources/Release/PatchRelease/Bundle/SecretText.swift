@@ -1,8 +1,12 @@
-/// The texts by which private keys and tokens are found, each with the check that tells it from a program that reads keys.
+/// The texts that indicate private keys and tokens.
+///
+/// Each has a check that rejects programs which only read keys.
 enum SecretText {
     struct Mark: Sendable {
         let text: StaticString
-        /// Where in the text the two bytes stand by which it is found: a pair that is rare in scripts and styles.
+        /// The offset of the two bytes that ``PairSearch`` looks for.
+        ///
+        /// The pair is rare in scripts and styles.
         let pair: Int
         let judge: @Sendable (ByteText, _ place: Int) -> SecretKind?
     }
@@ -33,7 +37,7 @@ enum SecretText {
                 return text.count(of: .base64, from: place) == 44 && text[place + 43] == UInt8(ascii: "=")
                     && text.isRandom(place..<place + 43) ? .privateKey(.wireGuard) : nil
             },
-            // Keys in base64 without the lines of PEM around them: the bytes that every key of a kind begins with.
+            // Base64 keys without PEM lines: the bytes that every key of a kind begins with.
             Mark(text: "ADANBgkqhkiG9w0BAQEFAASC", pair: 6) { text, place in
                 text.count(of: .base64, from: place) >= 200 ? .privateKey(.pkcs8) : nil
             },
@@ -110,7 +114,7 @@ enum SecretText {
         }
     }
 
-    /// `aws_secret_access_key = …`, `"secretAccessKey": "…"`: 40 characters of base64.
+    /// `aws_secret_access_key = …`, `"secretAccessKey": "…"`: 40 base64 characters.
     private static func assigned(_ name: StaticString, pair: Int) -> Mark {
         Mark(text: name, pair: pair) { text, place in
             var place = place + name.utf8CodeUnitCount
@@ -124,15 +128,15 @@ enum SecretText {
         }
     }
 
-    /// Whether no letter, digit or underscore stands before a place.
+    /// Whether the character before a position is not a letter, digit or underscore.
     private static func isStart(_ text: ByteText, _ place: Int) -> Bool {
         text[place - 1].map { !Alphabet.word.holds($0) } ?? true
     }
 }
 
-/// `-----BEGIN … PRIVATE KEY-----` with a key behind it: as it is, in quotes, in JSON, indented, URL-encoded.
+/// `-----BEGIN … PRIVATE KEY-----` followed by a key: plain, in quotes, in JSON, indented or URL-encoded.
 enum PEMText {
-    /// - Parameter place: where `PRIVATE KEY` begins.
+    /// - Parameter place: The position of `PRIVATE KEY`.
     static func kind(in text: ByteText, at place: Int) -> SecretKind? {
         guard let begin = (place - 48..<place).last(where: { text.holds("BEGIN", at: $0) }),
             (begin + 5..<place).allSatisfy({ isLabel(text[$0]) }),
@@ -148,7 +152,7 @@ enum PEMText {
         return .privateKey(isPGP ? .pgp : text.holds("OPENSSH", in: begin..<place) ? .openSSH : .pem)
     }
 
-    /// The same in base64, as settings of clusters have it.
+    /// Whether the text is a PEM key encoded in base64, as in cluster settings.
     static func isEncoded(in text: ByteText, at place: Int) -> Bool {
         let count = text.count(of: .base64, from: place, atMost: 80) / 4 * 4
         guard count >= 60 else { return false }
@@ -164,7 +168,7 @@ enum PEMText {
         }
     }
 
-    /// Lines of base64, or a field that stands before them.
+    /// Whether base64 lines follow, optionally after header fields.
     private static func hasBody(_ text: ByteText, from start: Int) -> Bool {
         var (place, line, body): (Int, Int, [UInt8]) = (start, 0, [])
         var longest = 0
@@ -173,7 +177,7 @@ enum PEMText {
             case UInt8(ascii: "\\"):
                 let next = text[place + 1]
                 let isCode = [UInt8(ascii: "n"), UInt8(ascii: "r"), UInt8(ascii: "t")].contains(next)
-                // Before a slash of the key it is JSON's way to write one.
+                // JSON may escape a slash of the key with a backslash.
                 if next == UInt8(ascii: "u") { place += 5 } else if isCode { place += 1 }
                 if next != UInt8(ascii: "/") { line = 0 }
             case UInt8(ascii: "%"):
@@ -209,7 +213,7 @@ enum PEMText {
         body.count >= 40 && longest >= 30 && Set(body).count >= 10
     }
 
-    /// A field of OpenPGP's armor or of SSH2's.
+    /// Whether a line is a header field of OpenPGP armor or SSH2.
     private static func isField(_ body: [UInt8]) -> Bool {
         ["Version", "Comment", "Hash", "Charset", "MessageID", "Subject"].contains {
             body.suffix($0.utf8.count).elementsEqual($0.utf8)
@@ -223,11 +227,11 @@ enum PEMText {
     }
 }
 
-/// A JSON Web Key with its private part.
+/// Detects a JSON Web Key with its private part.
 enum JWKText {
     private static let reach = 3_000
 
-    /// - Parameter place: where `kty` begins.
+    /// - Parameter place: The position of `kty`.
     static func isPrivate(in text: ByteText, at place: Int) -> Bool {
         guard let kind = value(text, behind: place + 3) else { return false }
         let isSecret = text.holds("oct", at: kind)
@@ -245,7 +249,9 @@ enum JWKText {
         }
     }
 
-    /// Where the text of a member begins: behind `":"`, with quotes that may be escaped, or none around the name.
+    /// The start of a member's text, after `":"`.
+    ///
+    /// The name may have quotes, also escaped ones, or none.
     private static func value(_ text: ByteText, behind end: Int) -> Int? {
         func quotes(_ start: Int) -> Int {
             var place = start
@@ -260,7 +266,7 @@ enum JWKText {
     }
 }
 
-/// Two digits of a URL's escape.
+/// Decodes the two hex digits of a URL escape.
 private enum Hexadecimal {
     static func value(_ high: UInt8?, _ low: UInt8?) -> UInt8? {
         guard let high, let low else { return nil }
@@ -269,7 +275,7 @@ private enum Hexadecimal {
 }
 
 extension [UInt8] {
-    /// The bytes that whole groups of base64 stand for.
+    /// The decoded bytes of all complete base64 groups.
     fileprivate var base64Decoded: [UInt8] {
         var (bits, count, bytes): (UInt32, Int, [UInt8]) = (0, 0, [])
         for byte in self {

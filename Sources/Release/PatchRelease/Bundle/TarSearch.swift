@@ -1,4 +1,4 @@
-/// The header of a file in a tar archive: ustar, GNU's, pax or of 1979.
+/// The header of a file in a tar archive: ustar, GNU, pax or the format of 1979.
 struct TarBlock {
     static let size = 512
 
@@ -7,7 +7,7 @@ struct TarBlock {
     let kind: UInt8
     let isUSTAR: Bool
 
-    /// Nil for any other block.
+    /// Returns nil for any other block.
     init?(_ block: some Sequence<UInt8>) {
         let block = Array(block)
         guard block.count == Self.size, Self.number(block[148..<156]) == Self.sum(block),
@@ -15,18 +15,18 @@ struct TarBlock {
         else { return nil }
         (self.count, kind, isUSTAR) = (count, block[156], block[257..<262].elementsEqual("ustar".utf8))
         let name = block[0..<100].prefix { $0 != 0 }
-        // GNU's tar has times in place of the first part of a long name.
+        // In the GNU format, times replace the first part of a long name.
         let hasPrefix = isUSTAR && block[262] == 0
         let prefix = hasPrefix ? block[345..<500].prefix { $0 != 0 } : []
         self.name = prefix.isEmpty ? Array(name) : prefix + [UInt8(ascii: "/")] + name
     }
 
-    /// The sum of all bytes, with blanks in place of the sum itself.
+    /// The sum of all bytes, with the checksum field counted as spaces.
     private static func sum(_ block: [UInt8]) -> Int {
         block.enumerated().reduce(0) { $0 + ((148..<156).contains($1.offset) ? 32 : Int($1.element)) }
     }
 
-    /// Octal digits between blanks and zeros, or GNU's binary form.
+    /// Octal digits between spaces and zeros, or GNU's binary form.
     private static func number(_ field: ArraySlice<UInt8>) -> Int? {
         if field.first == 0x80 {
             return field.dropFirst().reduce(0 as Int?) { value, byte in
@@ -42,22 +42,22 @@ struct TarBlock {
     }
 }
 
-/// Searches the files of a tar archive as its bytes come.
+/// Searches the files of a tar archive while its bytes arrive.
 struct TarSearch {
-    /// Of a name that is an entry of its own.
+    /// The maximum size of a long name that is stored as its own entry.
     private static let longestName = 65_536
 
     private enum State {
         case header
         case file([UInt8], ContentSearch)
-        /// A long name for the next entry: GNU's, or a record of pax.
+        /// A long name of the next entry: a GNU entry or a pax record.
         case name([UInt8], isRecord: Bool)
         case other
     }
 
     private var state = State.header
     private var block: [UInt8] = []
-    /// Bytes of the entry that are missing.
+    /// The number of bytes left to read of the entry.
     private var left = 0
     private var padding = 0
     private var longName: [UInt8]?
@@ -122,7 +122,7 @@ struct TarSearch {
         }
     }
 
-    /// The entry is at its end, or the archive is.
+    /// Finishes the current entry, at its end or at the end of the archive.
     mutating func finish(_ found: ArchiveStream.Finding) {
         switch state {
         case .file(let name, var search): found(name, search.finish().secret)
@@ -133,7 +133,9 @@ struct TarSearch {
         state = .header
     }
 
-    /// The `path` of pax records, each `LENGTH KEY=VALUE` and a line break.
+    /// The `path` of pax records.
+    ///
+    /// Each record is `LENGTH KEY=VALUE` and a line feed.
     private static func path(in text: [UInt8]) -> [UInt8]? {
         var (rest, found): (ArraySlice<UInt8>, [UInt8]?) = (text[...], nil)
         while let space = rest.firstIndex(of: 0x20), let length = Int(String(decoding: rest[..<space], as: UTF8.self)),

@@ -1,19 +1,19 @@
 /// The entries of a zip archive in memory, from its central directory (PKWARE's APPNOTE.TXT 4.3).
 ///
-/// No count or size of the archive is trusted: each is compared with the bytes that exist.
+/// Every count and size in the archive is checked against the bytes that exist.
 struct ZipList {
     struct Entry: Equatable {
         let name: [UInt8]
         let method: Int
         let isEncrypted: Bool
-        /// Of the packed contents, as the directory states it.
+        /// The compressed size that the directory states.
         let size: Int
-        /// Of the header before its contents.
+        /// The position of the local header.
         fileprivate let place: Int
 
         var isFolder: Bool { name.last == UInt8(ascii: "/") }
 
-        /// Where its contents begin; nil where no header is.
+        /// The start of the contents; nil if there is no local header.
         func contents(in bytes: [UInt8]) -> Int? {
             let header = LittleEndian(bytes)
             guard header.number(place, 4) == 0x0403_4B50, let name = header.number(place + 26, 2),
@@ -29,12 +29,12 @@ struct ZipList {
     private let bytes: LittleEndian
     private var place: Int
     private let end: Int
-    /// Bytes before the archive, such as a program that unpacks it.
+    /// The number of bytes before the archive, such as a self-extracting program.
     private let shift: Int
     private let count: Int
     private var read = 0
 
-    /// Nil where no end of a central directory is.
+    /// Returns nil if there is no end-of-central-directory record.
     init?(_ archive: [UInt8]) {
         let bytes = LittleEndian(archive)
         let last = archive.count - Self.endSize
@@ -55,7 +55,7 @@ struct ZipList {
         self.bytes = bytes
         self.count = count
         self.end = behind
-        // A program before the archive moves everything; some tools adapt the offsets to it.
+        // A program before the archive shifts all offsets. Some tools adapt the stored offsets to it.
         if bytes.number(offset, 4) == 0x0201_4B50 || size > behind {
             (place, shift) = (offset, 0)
         } else {
@@ -63,7 +63,7 @@ struct ZipList {
         }
     }
 
-    /// Whether there are as many entries as the end states.
+    /// Whether the number of entries equals the stated one.
     var isComplete: Bool { read & 0xFFFF == count & 0xFFFF }
 
     mutating func next() -> Entry? {
@@ -87,7 +87,7 @@ struct ZipList {
         return entry
     }
 
-    /// The numbers, with those of zip64 (4.5.3) in place of each that is all ones.
+    /// The numbers, with each one that is all ones replaced by its zip64 value (4.5.3).
     private func longNumbers(in extra: Range<Int>, _ numbers: [Int]) -> [Int] {
         var place = extra.lowerBound
         while place + 4 <= extra.upperBound, let id = bytes.number(place, 2), let count = bytes.number(place + 2, 2) {
@@ -106,13 +106,13 @@ struct ZipList {
     }
 }
 
-/// Numbers in bytes, the lowest byte first.
+/// Reads little-endian numbers.
 private struct LittleEndian {
     let bytes: [UInt8]
 
     init(_ bytes: [UInt8]) { self.bytes = bytes }
 
-    /// Nil outside of the bytes, and for a number above 2^40.
+    /// Returns nil outside of the bytes and for a number above 2^40.
     func number(_ place: Int, _ count: Int) -> Int? {
         guard place >= 0, place <= bytes.count - count else { return nil }
         var value: UInt64 = 0

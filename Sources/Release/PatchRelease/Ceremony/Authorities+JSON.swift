@@ -2,8 +2,8 @@ import PatchFormat
 import PatchCrypto
 import PatchTrust
 
-/// The signed parts of root and targets for other authorities, made by changing those of the base: what is not about keys
-/// stays as it is, members that this program does not know too.
+/// The signed parts of root and targets for other authorities. They are made from those of the base: all members that are not
+/// about keys stay unchanged, including unknown ones.
 extension Authorities {
     func root(changing base: TopRoles, version: Int, expires: UTCTime) -> JSON {
         var signed = base.rootEnvelope.signed.object ?? JSONObject()
@@ -22,7 +22,7 @@ extension Authorities {
         return .object(signed)
     }
 
-    /// - Parameter app: The app to name; nil leaves the base's member as it is. An earlier Patchline named it in root alone.
+    /// - Parameter app: The app to name; nil keeps the base's member. An earlier Patchline named the app only in root.
     func targets(changing base: TopRoles, naming app: AppID?, version: Int, expires: UTCTime) -> JSON {
         var signed = base.targetsEnvelope.signed.object ?? JSONObject()
         if let app { signed[RoleHeader.appMember] = .text(app.text) }
@@ -40,7 +40,7 @@ extension Authorities {
             old.append(delegation.keys)
             new.append(keys)
         }
-        // A channel that vanishes without being retired keeps its row, so that the difference is found.
+        // The row of a removed channel that is not retired is kept, so that the comparison finds the difference.
         rows = zip(base.targets.delegations, rows).filter { !isGone($0.0) }.map(\.1)
         let names = base.targets.delegations.filter { !isGone($0) }.map(\.name)
         new = zip(base.targets.delegations, new).filter { !isGone($0.0) }.map(\.1)
@@ -56,8 +56,8 @@ extension Authorities {
     /// The first root and targets of an app.
     ///
     /// - Parameters:
-    ///   - targetsApp: The app that targets names; nil in a draft of an earlier Patchline.
-    ///   - order: of the channels.
+    ///   - targetsApp: The app named in targets; nil in a draft of an earlier Patchline.
+    ///   - order: The order of the channels.
     func first(
         app: AppID,
         targetsApp: AppID?,
@@ -103,7 +103,7 @@ extension Authorities {
         return .object(row)
     }
 
-    /// The key table without what no role names any more, and with what is new.
+    /// The key table without keys that no role lists any longer, and with the new keys.
     private static func table(_ table: JSON?, from old: [RoleKeys], to new: [RoleKeys]) -> JSON {
         var table = table?.object ?? JSONObject()
         let named = new.reduce(into: [:]) { all, keys in all.merge(keys.keys) { first, _ in first } }
@@ -114,7 +114,7 @@ extension Authorities {
 }
 
 extension JSON {
-    /// Where this document first differs from another, in the order of its members' names; nil when they are the same.
+    /// The path of the first difference from another document, in the order of the member names; nil if they are equal.
     func firstDifference(from other: JSON, at path: String = "") -> String? {
         switch (self, other) {
         case (.object(let one), .object(let two)):

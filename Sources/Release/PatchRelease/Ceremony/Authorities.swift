@@ -2,18 +2,20 @@ package import PatchFormat
 package import PatchCrypto
 package import PatchTrust
 
-/// Who may sign what: the part of root and targets that ceremonies change.
+/// The keys and thresholds of all roles: the part of root and targets that ceremonies change.
 ///
-/// Delegations that are neither a channel's nor the dial's are passed over here, and kept where they stand.
+/// Delegations other than channels and the dial are ignored here. Changed documents keep them.
 package struct Authorities: Equatable, Sendable {
     package var root: RoleKeys
     package var targets: RoleKeys
     package var online: RoleKeys
     package var channels: [ChannelName: RoleKeys]
-    /// Channels that have ended for good; their names are not used again.
+    /// Retired channels.
+    ///
+    /// Their names cannot be used again.
     package var retired: Set<ChannelName> = []
 
-    /// - Throws: `onlineKey` when snapshot, timestamp and dial do not have one single key.
+    /// - Throws: `onlineKey` unless snapshot, timestamp and dial have the same single key.
     package init(_ roles: TopRoles) throws(CeremonyError) {
         root = roles.root.keys(of: "root")
         targets = roles.root.keys(of: "targets")
@@ -29,12 +31,12 @@ package struct Authorities: Equatable, Sendable {
         retired = Set(roles.targets.retired)
     }
 
-    /// In the order in which people read them.
+    /// The roles in display order.
     package var roles: [TrustRole] {
         [.root, .targets] + channels.keys.sorted().map { .channel($0) } + [.online]
     }
 
-    /// Nil for a channel that is not delegated to.
+    /// The keys of a role; nil for a channel without a delegation.
     package subscript(role: TrustRole) -> RoleKeys? {
         get {
             switch role {

@@ -1,46 +1,46 @@
 package import PatchFormat
 import SystemPackage
 
-/// Why a change of root or targets is not made, explained, signed or published.
+/// The reason why a change of root or targets cannot be made, described, signed or published.
 package enum CeremonyError: Error, Equatable, Sendable {
     case malformed(FormatError)
-    /// The draft was made from another version of this role than the folder holds.
+    /// The draft was made from a version of this role that differs from the folder's.
     case moved(role: String, base: Int?, found: Int?)
-    /// For another app than the folder's.
+    /// The draft is for another app.
     case foreign(found: AppID, expected: AppID)
-    /// Not the version that follows (TUF 5.3.5).
+    /// The version is not the next one (TUF 5.3.5).
     case version(role: String, found: Int, expected: Int)
-    /// The draft changes this, and there are no words for it.
+    /// The draft changes a field that no ``TrustDifference`` describes.
     case unexplained(role: String, field: String)
-    /// Snapshot, timestamp and dial are not signed by one and the same single key.
+    /// Snapshot, timestamp and dial do not have the same single key.
     case onlineKey
     case threshold(role: TrustRole, wanted: Int, keys: Int)
-    /// One key pair may have one use.
+    /// A key pair may have only one use.
     case keyInTwoUses(KeyID, String, String)
     case testingKey(role: TrustRole)
-    /// Of a sort that signs no role.
+    /// The key's kind cannot sign roles.
     case unusableKey(KeyID, role: TrustRole)
-    /// A new key whose object is not exactly what is written for it: by members of its own its id could be chosen.
+    /// A new key whose object differs from the form that Patchline writes. Additional members would let its author choose its id.
     case shapedKey(SHA256Digest, role: TrustRole)
-    /// The next root's targets keys did not sign targets.json, and the draft holds no new one.
+    /// The next root's targets keys did not sign targets.json, and the draft has no new one.
     case targetsStay
     case unknownRole(String, known: [String])
     case unknownKey(String, role: String)
     case ambiguousKey(String, role: String)
     case alreadyListed(KeyID, role: TrustRole)
     case nothingChanges
-    /// The channel has ended for good, and its name is not used again.
+    /// The channel is retired, and its name cannot be used again.
     case retired(ChannelName)
-    /// An app without a channel can publish nothing.
+    /// An app needs at least one channel to publish.
     case lastChannel(ChannelName)
-    /// Two drafts that say different things.
+    /// Two drafts with different contents.
     case otherContent
     case expired(role: String, expires: UTCTime)
     case incomplete([Lack])
-    /// Another draft stands in the folder and waits for its signatures.
+    /// Another draft in the folder waits for signatures.
     case pending
 
-    /// A rule that still wants signatures.
+    /// A rule that still lacks signatures.
     package struct Lack: Equatable, Sendable {
         package let rule: TrustQuorum.Rule
         package let valid: Int
@@ -94,7 +94,7 @@ extension CeremonyError: CustomStringConvertible {
     }
 }
 
-/// A key id as people read it: its first eight hex digits.
+/// A key id for display: its first eight hex digits.
 package struct KeyID: Hashable, Sendable, CustomStringConvertible {
     package let digest: SHA256Digest
 

@@ -1,6 +1,6 @@
 import PatchFormat
 
-/// The people who hold the keys of root and targets, and how many of them must sign.
+/// The holders of the root and targets keys, and the number of signatures that each role needs.
 ///
 /// ```
 /// one     root: 1 of root, root-recovery                targets: 1 of 1
@@ -11,7 +11,7 @@ package enum KeyHolders: Equatable, Sendable {
     case one(recovery: Bool)
     case several([String])
 
-    /// Nil for fewer than two names, a repeated name, or a name that is not valid in the name of a key.
+    /// Returns nil for fewer than two names, a repeated name, or a name that is not valid in the name of a key.
     package init?(_ names: [String]) {
         guard names.count >= 2, Set(names).count == names.count, !names.contains(RootOfTrustPlan.recovery),
             names.allSatisfy({ ChannelName($0) != nil })
@@ -19,7 +19,9 @@ package enum KeyHolders: Equatable, Sendable {
         self = .several(names)
     }
 
-    /// The loss of one key never ends the app: where all keys must sign, or there is only one, root has one more.
+    /// Whether root has an additional key, so that the loss of one key never ends the app.
+    ///
+    /// With several holders this is needed if all root keys must sign.
     package var hasRecoveryKey: Bool {
         switch self {
         case .one(let recovery): recovery

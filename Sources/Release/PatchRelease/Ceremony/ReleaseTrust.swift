@@ -4,9 +4,9 @@ package import PatchCrypto
 package import PatchTrust
 package import SystemPackage
 
-/// The root of trust as it lies in a folder, and which keys may stand in it.
+/// The root of trust in a folder, and the keys that it may contain.
 ///
-/// Expiry is not judged here: whoever publishes or installs does that.
+/// Expiry is checked by publishers and devices, not here.
 package struct ReleaseTrust: Sendable {
     package static let rootFile = "root.json"
     package static let targetsFile = "targets.json"
@@ -18,10 +18,10 @@ package struct ReleaseTrust: Sendable {
     package var app: AppID { rootOfTrust.app }
     package var root: RootRole { rootOfTrust.root }
     package var targets: TargetsRole { rootOfTrust.targets }
-    /// Both as they were signed, too.
+    /// Both roles, including their signed forms.
     package var roles: TopRoles { TopRoles(rootOfTrust) }
 
-    /// Reads both files: the root is signed by its own keys, targets by the root's.
+    /// Reads both files and verifies them: the root with its own keys, targets with the root's keys.
     package init(
         folder: FilePath,
         policy: KeyPolicy,
@@ -54,7 +54,7 @@ package struct ReleaseTrust: Sendable {
         return (top + delegated).map { ($0.0, $0.1.keys.values.compactMap(\.publicKey)) }
     }
 
-    /// The id by which the roles know `key`.
+    /// The id of `key` in the roles.
     func keyID(of key: PublicKey) -> SHA256Digest? {
         let all = RootRole.roleNames.map { root.keys(of: $0) } + targets.delegations.map(\.keys)
         return all.lazy.flatMap(\.keys).first { $0.value.publicKey == key }?.key
@@ -72,12 +72,14 @@ package struct ReleaseTrust: Sendable {
         return delegation
     }
 
-    /// A key of entries, or of their JSPatch forms, signs nothing else; a role's key never signs those.
+    /// Checks that a key of entries or JSPatch forms has no other use.
+    ///
+    /// A role's key must not sign those.
     package func checkEntryKey(_ signer: SigningKey) throws(SigningError) {
         try checkEntryKey(signer.publicKey, of: signer.file)
     }
 
-    /// A key of JSPatch forms that nothing in the folder is for: neither its roles nor its `entry.pub`.
+    /// Checks that a key of JSPatch forms has no other use in the folder, neither in its roles nor as its `entry.pub`.
     package func checkJSPatchKey(_ signer: SigningKey, files: any FileOperations) throws(SigningError) {
         try checkEntryKey(signer)
         guard try KeyFolder(folder, files: files).publicKey(RootOfTrustPlan.entry) != signer.publicKey else {

@@ -4,30 +4,32 @@ package import PatchCrypto
 import PatchTrust
 package import SystemPackage
 
-/// Makes the keys and the root of trust of an app in a folder, whole or not at all.
+/// Creates the keys and the root of trust of an app in a folder, completely or not at all.
 ///
 /// ```
-/// NAME.key       PKCS#8, 0600; encrypted unless its protection says otherwise
+/// NAME.key       PKCS#8, 0600; encrypted unless its protection is `none`
 /// NAME.pub       0644
 /// .gitignore     keeps private keys out of version control, unless the folder has one
-/// targets.json   root.json last, so that a folder with a root has all the rest
-/// trust.draft    in their place, when holders elsewhere still have to sign
+/// targets.json   root.json is created last, so that a folder with a root is complete
+/// trust.draft    instead of both, if other holders still have to sign
 /// ```
 package struct RootOfTrustMaker: Sendable {
-    /// How a private key is written.
+    /// How a private key is stored.
     package enum Protection: Sendable {
         case passphrase(String)
         case none
     }
 
     package let plan: RootOfTrustPlan
-    /// By name, the keys that were made elsewhere: only their public halves are written here.
+    /// The keys made elsewhere, by name.
+    ///
+    /// Only their public halves are written here.
     package let elsewhere: [String: PublicKey]
     package let policy: KeyPolicy
     package let folder: FilePath
     package let files: any FileOperations
 
-    /// - Throws: `.exists` when any file to be made is there already.
+    /// - Throws: `.exists` if any of the files exists already.
     package init(
         _ plan: RootOfTrustPlan,
         elsewhere: [String: PublicKey] = [:],
@@ -46,7 +48,7 @@ package struct RootOfTrustMaker: Sendable {
         }
     }
 
-    /// In the order in which they get their names.
+    /// The file names in the order of creation.
     package var fileNames: [String] {
         let keys = plan.keyNames.flatMap { name -> [String] in
             elsewhere[name] == nil ? ["\(name).key", "\(name).pub"] : ["\(name).pub"]
@@ -55,9 +57,9 @@ package struct RootOfTrustMaker: Sendable {
         return keys + draft + [ReleaseTrust.targetsFile, ReleaseTrust.rootFile]
     }
 
-    /// New keys, on all cores.
+    /// Creates the keys on all cores.
     ///
-    /// - Parameter online: the kind of the online key; RSA of these bits unless it is named.
+    /// - Parameter online: The kind of the online key; by default RSA with `bits` bits.
     package func makeKeys(
         bits: Int,
         online: KeyKind? = nil,
@@ -78,9 +80,9 @@ package struct RootOfTrustMaker: Sendable {
 
     /// Writes keys and roles.
     ///
-    /// Afterwards: all files stand under their names, durably; after an error none does.
-    /// - Parameter protection: of each key, by its name.
-    /// - Returns: who signed, and who is missing: then a draft stands in place of `root.json` and `targets.json`.
+    /// Afterwards all files are durable; after an error none exists.
+    /// - Parameter protection: The protection of each key, by name.
+    /// - Returns: the keys that signed and those missing. If any is missing, a draft replaces `root.json` and `targets.json`.
     @discardableResult
     package func write(
         _ keys: [String: PrivateKey],
@@ -115,7 +117,7 @@ package struct RootOfTrustMaker: Sendable {
         return change
     }
 
-    /// By the rules that every later change is held to.
+    /// Checks the roles by the same rules as every later change.
     private func change(
         _ roles: (root: Envelope, targets: Envelope),
         _ keys: [String: PrivateKey]
@@ -139,7 +141,7 @@ package struct RootOfTrustMaker: Sendable {
                 try files.write(bytes, to: staging.at(name), permissions: permissions)
             }
             for (name, _, _) in contents {
-                // link(2) refuses a name that somebody else has taken meanwhile; rename(2) would replace it.
+                // link(2) fails if another program has created the name meanwhile; rename(2) would replace its file.
                 try files.link(staging.at(name), to: folder.at(name))
                 named.append(folder.at(name))
             }
@@ -155,6 +157,6 @@ package struct RootOfTrustMaker: Sendable {
 }
 
 extension FilePermissions {
-    /// 0644: what everybody may read.
+    /// 0644: readable by all users.
     static let publicFile = FilePermissions(rawValue: 0o644)
 }

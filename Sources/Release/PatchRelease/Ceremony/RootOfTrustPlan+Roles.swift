@@ -3,21 +3,21 @@ package import PatchCrypto
 package import PatchTrust
 
 extension RootOfTrustPlan {
-    /// Root and targets keys are offline and live long.
+    /// Root and targets keys are offline, so their roles are valid for a long time.
     package static let validity: Duration = .days(365)
 
     /// `root.json` and `targets.json`, version 1, signed by all holders.
     ///
-    /// - Parameter keys: one for each of ``keyNames``.
+    /// - Parameter keys: A key for each of ``keyNames``.
     package func roles(keys: [String: PrivateKey], at time: UTCTime) throws(KeyError) -> (
         root: Envelope, targets: Envelope
     ) {
         try roles(keys: keys, elsewhere: [:], at: time)
     }
 
-    /// The same, signed by those of its holders whose private keys are at hand.
+    /// `root.json` and `targets.json`, version 1, signed with the available private keys.
     ///
-    /// - Parameter elsewhere: public keys that were made elsewhere; with `keys` one for each of ``keyNames``.
+    /// - Parameter elsewhere: Public keys made elsewhere. Together with `keys`, they contain one for each of ``keyNames``.
     package func roles(
         keys: [String: PrivateKey],
         elsewhere: [String: PublicKey],

@@ -2,16 +2,16 @@ package import PatchFormat
 import PatchCrypto
 import PatchTrust
 
-/// Which keys a new root of trust has, who holds them, and how many of them each role needs.
+/// The keys of a new root of trust, their holders, and the threshold of each role.
 package struct RootOfTrustPlan: Equatable, Sendable {
     package static let online = "online"
     package static let entry = "entry"
     package static let defaultChannels = ["production", "beta"]
-    /// The holder of root's second key, which replaces the first one if that is lost.
+    /// The holder of root's second key, which replaces the first one if it is lost.
     package static let recovery = "recovery"
     package static let recoveryKey = "root-\(recovery)"
 
-    /// Why a plan cannot be carried out.
+    /// The reason why a plan is not valid.
     package enum Problem: Error, Equatable, Sendable {
         case channel(String, rule: String)
         case unknownRole(String, known: [String])
@@ -22,13 +22,13 @@ package struct RootOfTrustPlan: Equatable, Sendable {
 
     package let app: AppID
     package let channels: [ChannelName]
-    /// By role: the names of its keys, `production` or `production-alice`, and the threshold.
+    /// The names of the keys (`production` or `production-alice`) and the threshold, by role.
     private let roles: [String: (keys: [String], threshold: Int)]
 
     /// - Parameters:
-    ///   - holders: (role, name) in the order in which they were given; a role without one has a single key.
-    ///   - thresholds: (role, count); 1 where none is given.
-    ///   - recovery: adds ``recoveryKey`` to the keys of root.
+    ///   - holders: (role, name) in the given order; a role without holders has a single key.
+    ///   - thresholds: (role, count); the default is 1.
+    ///   - recovery: Whether root also gets ``recoveryKey``.
     package init(
         app: AppID,
         channels names: [String],
@@ -69,7 +69,7 @@ package struct RootOfTrustPlan: Equatable, Sendable {
         self.roles = roles
     }
 
-    /// Every key to make, in the order root, targets, channels, online, entry.
+    /// All keys to create, in the order root, targets, channels, online, entry.
     package var keyNames: [String] {
         (["root", "targets"] + channels.map(\.text)).flatMap { keys(of: $0) } + [Self.online, Self.entry]
     }

@@ -1,9 +1,9 @@
 package import PatchFormat
 package import PatchTrust
 
-/// Root and targets of one app at one moment: as they were signed, and as they read.
+/// Root and targets of one app, both as signed envelopes and as parsed roles.
 ///
-/// Parsed and nothing more; who may trust them is for the caller to say.
+/// The initialiser only parses them; the caller verifies them.
 package struct TopRoles: Sendable {
     package let rootEnvelope: Envelope
     package let targetsEnvelope: Envelope
@@ -17,13 +17,13 @@ package struct TopRoles: Sendable {
         self.targets = try TargetsRole(targets, name: "targets")
     }
 
-    /// Those of a root of trust, which is verified.
+    /// The roles of a verified root of trust.
     package init(_ trust: RootOfTrust) {
         (rootEnvelope, targetsEnvelope) = (trust.trustedRoot.envelope, trust.targetsEnvelope)
         (root, targets) = (trust.root, trust.targets)
     }
 
-    /// What a draft says that it was made from.
+    /// The base that a draft made from these roles names.
     package var base: TrustDraft.Base {
         TrustDraft.Base(
             root: TrustDraft.Version(version: root.header.version, sha256: rootEnvelope.identity),

@@ -2,13 +2,13 @@ package import PatchCrypto
 import PatchTrust
 
 extension TrustChange {
-    /// Who may sign the draft's root: the holders of the present and of the next root's keys.
+    /// The keys that may sign the draft's root: those of the present and of the next root.
     private var rootKeys: RoleKeys {
         let (old, new) = (base?.root.keys(of: "root").keys ?? [:], after.root.keys(of: "root").keys)
         return RoleKeys(threshold: 1, keys: new.merging(old) { new, _ in new })
     }
 
-    /// Who may sign the draft's targets: the same of the targets keys.
+    /// The keys that may sign the draft's targets: those of the present and of the next root.
     private var targetsKeys: RoleKeys {
         let (old, new) = (base?.root.keys(of: "targets").keys ?? [:], after.root.keys(of: "targets").keys)
         return RoleKeys(threshold: 1, keys: new.merging(old) { new, _ in new })
@@ -21,9 +21,9 @@ extension TrustChange {
             + (draft.targets != nil && lists(targetsKeys) ? ["targets"] : [])
     }
 
-    /// The draft with the signatures of one more key, on whichever of its roles the key may sign.
+    /// The draft with the signatures of one more key, on each role that the key may sign.
     ///
-    /// - Throws: `.notASigner` when it may sign neither.
+    /// - Throws: `.notASigner` if the key may sign neither role.
     package func signed(with signer: SigningKey) throws(SigningError) -> TrustDraft {
         let roles = rolesToSign(with: signer.publicKey)
         guard !roles.isEmpty else {
@@ -41,7 +41,9 @@ extension TrustChange {
         return signed
     }
 
-    /// The draft with the signatures of another one with the same content; those that do not hold stay behind.
+    /// The draft with the valid signatures of another draft with the same content.
+    ///
+    /// Invalid signatures are dropped.
     package func merged(with other: TrustDraft) throws(CeremonyError) -> TrustDraft {
         guard draft.hasContent(of: other) else { throw .otherContent }
         var merged = draft

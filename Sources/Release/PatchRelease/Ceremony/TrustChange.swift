@@ -2,24 +2,25 @@ package import PatchFormat
 import PatchCrypto
 import PatchTrust
 
-/// A draft that was compared with the roles it was made from: every change in it has words, and every rule holds.
+/// A draft compared with the roles it was made from.
 ///
-/// The words are the proof: from the base and what was found to be different both roles are built again, and must come out
-/// as the draft has them. What cannot be put in words makes another document, and is refused. Pure: no file, no clock.
+/// Every change in it is described, and all rules are fulfilled. The description is verified: both roles are built again from the
+/// base and the differences found, and must equal the draft's roles. A draft with any other change is rejected. Pure: no file, no
+/// clock.
 package struct TrustChange: Sendable {
     package let base: TopRoles?
     package let draft: TrustDraft
-    /// The roles once the draft is published.
+    /// The roles after the draft is published.
     package let after: TopRoles
     package let differences: [TrustDifference]
     package let quorums: [TrustQuorum]
-    /// How far the present root's keys have signed targets that other keys sign from now on; nil where the keys stay.
+    /// The signatures of the present root's keys on targets that other keys sign from now on; nil if the keys do not change.
     ///
-    /// Not needed to publish: who has lost them publishes without. But only with them no reader ever meets a root whose keys
-    /// did not sign the targets that lie there.
+    /// Publishing does not require them, so that it works after a loss of those keys. With them, every reader always finds
+    /// targets that its root's keys have signed.
     package let handover: TrustQuorum?
 
-    /// - Parameter base: the roles that are current; nil when there are none yet.
+    /// - Parameter base: The current roles; nil if none exist yet.
     package init(_ draft: TrustDraft, from base: TopRoles?, rules: TrustRules) throws(CeremonyError) {
         try Self.checkBase(of: draft, base)
         let after = try Self.after(draft, base)
@@ -40,7 +41,7 @@ package struct TrustChange: Sendable {
 
     package var isComplete: Bool { quorums.allSatisfy(\.isComplete) }
 
-    /// Channels whose current release may rest on a key that this takes away.
+    /// Channels with a current release that may depend on a key removed by this change.
     package var weakenedChannels: [ChannelName] {
         differences.compactMap { difference in
             guard case .removed(_, from: .channel(let name)) = difference else { return nil }
@@ -48,7 +49,7 @@ package struct TrustChange: Sendable {
         }
     }
 
-    /// What a role must hold to go out to devices.
+    /// Checks the requirements for publishing: enough signatures and a valid expiry.
     package func checkReady(at time: UTCTime) throws(CeremonyError) {
         guard isComplete else { throw .incomplete(quorums.lacks) }
         try draft.checkExpiry(at: time)
@@ -77,7 +78,7 @@ package struct TrustChange: Sendable {
         return TrustQuorum(.presentTargets, present, on: envelope)
     }
 
-    /// What people compare is a new key's id, which covers every member of its object.
+    /// Holders compare a new key's id, which covers every member of its object.
     private static func checkForm(of differences: [TrustDifference]) throws(CeremonyError) {
         for case .added(let key, let role) in differences where key.publicKey.map({ TUFKey($0) }) != key {
             throw .shapedKey(key.id, role: role)
@@ -122,7 +123,7 @@ package struct TrustChange: Sendable {
         let authorities = try Authorities(after)
         let expires = (root: after.root.header.expires, targets: after.targets.header.expires)
         let (root, targets): (JSON, JSON)
-        // The draft may be an earlier Patchline's, which named the app in root alone; it names no other app.
+        // A draft of an earlier Patchline names the app only in root; it must not name another app.
         let named = after.targets.header.app == nil ? nil : draft.app
         if let base {
             root = authorities.root(changing: base, version: after.root.header.version, expires: expires.root)

@@ -2,7 +2,7 @@ package import PatchFormat
 import PatchCrypto
 package import PatchTrust
 
-/// One thing that a draft changes, for which there are words.
+/// One difference between a draft and its base.
 package enum TrustDifference: Equatable, Sendable {
     case version(role: String, from: Int?, to: Int, expires: UTCTime, before: UTCTime?)
     case newChannel(ChannelName)
@@ -11,7 +11,7 @@ package enum TrustDifference: Equatable, Sendable {
     case removed(TUFKey, from: TrustRole)
     case threshold(of: TrustRole, from: Int?, to: Int, keys: Int)
 
-    /// Everything that is different, versions first.
+    /// All differences, versions first.
     static func all(from base: TopRoles?, _ before: Authorities?, to draft: TrustDraft, _ after: TopRoles)
         throws(CeremonyError) -> [TrustDifference]
     {

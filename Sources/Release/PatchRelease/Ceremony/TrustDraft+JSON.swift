@@ -4,7 +4,9 @@ import PatchTrust
 extension TrustDraft {
     private static let members: Set<ExactString> = ["format", "app", "base", "root", "targets"]
 
-    /// Reads a draft; what it does not know it would lose when it is written again, so that is refused.
+    /// Reads a draft.
+    ///
+    /// Unknown members are rejected, because writing the draft again would lose them.
     package init(_ bytes: [UInt8], named document: String = "trust draft") throws(FormatError) {
         let fields = try Fields(try JSON.document(bytes, named: document, limit: Limits.trustDraft), of: document)
         try fields.constant("format", Self.format)
@@ -50,7 +52,7 @@ extension TrustDraft.Version {
 }
 
 extension Fields {
-    /// A role inside the draft, no larger than its own file may be.
+    /// A role inside the draft, with the size limit of its own file.
     fileprivate func envelope(_ role: String, limit: Int) throws(FormatError) -> Envelope? {
         guard let json = object[role] else { return nil }
         let envelope = try Envelope(json, role: role)

@@ -1,22 +1,24 @@
 package import PatchFormat
 package import PatchTrust
 
-/// A next root, a next targets role, or both, on their way between the holders of the keys, as one file.
+/// A next root, a next targets role, or both, in one file that the key holders exchange.
 ///
 /// ```
 /// {"format": "patchline-trust-draft-v1", "app": APP,
 ///  "base": {"root": {"version": N, "sha256": HEX}, "targets": {…}}, "root": ENVELOPE, "targets": ENVELOPE}
 /// ```
 ///
-/// `base` is null for the first root of an app; `root` or `targets` is absent when it stays as it is. Read but not
-/// judged: ``TrustChange`` does that.
+/// `base` is null for the first root of an app. `root` or `targets` is absent if it does not change. A draft is only parsed here;
+/// ``TrustChange`` checks it.
 package struct TrustDraft: Sendable {
     package static let format = "patchline-trust-draft-v1"
 
-    /// A role that a draft was made from.
+    /// A version of a role that a draft was made from.
     package struct Version: Hashable, Sendable {
         package let version: Int
-        /// Of the canonical JSON of the role's signed part: the same whatever signatures the role carries.
+        /// The digest of the canonical JSON of the role's signed part.
+        ///
+        /// It does not depend on the signatures.
         package let sha256: SHA256Digest
 
         package init(version: Int, sha256: SHA256Digest) {
@@ -48,7 +50,7 @@ package struct TrustDraft: Sendable {
         self.targets = targets
     }
 
-    /// Whether both were made from the same roles and say the same; signatures may differ.
+    /// Whether both drafts have the same base and content; signatures may differ.
     package func hasContent(of other: TrustDraft) -> Bool {
         app == other.app && base == other.base && root?.identity == other.root?.identity
             && targets?.identity == other.targets?.identity

@@ -3,17 +3,17 @@ package import PatchCrypto
 package import PatchTrust
 package import SystemPackage
 
-/// One change of who may sign what, as somebody asks for it.
+/// A requested change of a role's keys or of the channels.
 package enum TrustEdit: Equatable, Sendable {
-    /// A role's next key; for the online key, in place of the one it has; for a channel that is not there, its first.
+    /// Adds a key to a role. It replaces the online key, and creates a channel that does not exist yet.
     case add(PublicKey, TrustRole)
     case remove(KeySelector, TrustRole)
     case threshold(Int, TrustRole)
-    /// Ends a channel for good.
+    /// Retires a channel permanently.
     case retire(ChannelName)
 }
 
-/// A key that a role lists, as people name it.
+/// A key of a role, as named on a command line.
 package enum KeySelector: Hashable, Sendable, CustomStringConvertible {
     case key(PublicKey)
     /// The beginning of a key id, in hex.
@@ -35,7 +35,7 @@ package enum KeySelector: Hashable, Sendable, CustomStringConvertible {
 }
 
 extension RoleKeys {
-    /// The one key of `role` that is meant.
+    /// The only key of `role` that the selector matches.
     package func find(_ selector: KeySelector, in role: String) throws(CeremonyError) -> SHA256Digest {
         let found = keys.filter { selector.matches($0.key, $0.value) }
         guard let only = found.keys.first else { throw .unknownKey("\(selector)", role: role) }
@@ -79,12 +79,13 @@ extension Authorities {
 }
 
 extension TrustDraft {
-    /// Root and targets keys are offline and live long.
+    /// Root and targets keys are offline, so their roles are valid for a long time.
     package static let validity = RootOfTrustPlan.validity
 
-    /// What becomes of `base` under these changes: the next version of each role that they touch, unsigned.
+    /// Applies the edits to `base`: the next version of each changed role, unsigned.
     ///
-    /// Without a change: both roles again, with a new expiry. Targets that the next root's keys did not sign come along.
+    /// Without edits, both roles are renewed with a new expiry. Targets are also renewed if the next root's keys did not sign
+    /// them.
     package init(
         _ edits: [TrustEdit],
         on base: TopRoles,
@@ -122,7 +123,7 @@ extension RoleKeys {
 }
 
 extension Authorities {
-    /// The edits that take a key away from every role that lists it.
+    /// The edits that remove a key from every role that lists it.
     package func revoking(_ selector: KeySelector, in folder: FilePath) throws(SigningError) -> [TrustEdit] {
         let listed = roles.flatMap { role in (self[role]?.keys ?? [:]).map { (role: role, id: $0.key, key: $0.value) } }
         let found = listed.filter { selector.matches($0.id, $0.key) }

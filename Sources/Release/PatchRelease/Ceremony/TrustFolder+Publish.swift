@@ -5,16 +5,16 @@ import PatchTrust
 package import SystemPackage
 
 extension TrustFolder {
-    /// How far a draft has come into a folder.
+    /// The progress of publishing a draft in a folder.
     package enum Stage: Equatable, Sendable {
-        /// The folder holds what the draft was made from.
+        /// The folder contains the roles that the draft was made from.
         case base
-        /// A publish was stopped: targets are the draft's, root is not yet.
+        /// Publishing was interrupted: targets are the draft's, root is still the old one.
         case begun
         case published
     }
 
-    /// - Throws: `moved` when the folder holds something else.
+    /// - Throws: `moved` if the folder contains other roles.
     package func stage(of draft: TrustDraft, at path: FilePath) throws(SigningError) -> Stage {
         let root = try version(in: ReleaseTrust.rootFile, role: "root", limit: Limits.root)
         let targets = try version(in: ReleaseTrust.targetsFile, role: "targets", limit: Limits.targetsRole)
@@ -38,12 +38,11 @@ extension TrustFolder {
         return .base
     }
 
-    /// Makes a complete draft the folder's root and targets; does the rest when it was stopped before.
+    /// Replaces the folder's root and targets with those of a complete draft, or finishes an interrupted publish.
     ///
-    /// Written in this order, each file in one step: the root before as `M.root.json`, the next as `N.root.json`,
-    /// `targets.json`, and `root.json` last. Afterwards: all of them, durably. A crash leaves a folder with which the same
-    /// call goes on.
-    /// - Returns: false when the folder held all of it already.
+    /// The files are written in this order, each atomically: the previous root as `M.root.json`, the next as `N.root.json`,
+    /// `targets.json`, and `root.json` last. Afterwards all of them are durable. After a crash, the same call continues.
+    /// - Returns: false if the folder contained the draft's roles already.
     @discardableResult
     package func publish(_ draft: TrustDraft, at time: UTCTime, from path: FilePath) throws(SigningError) -> Bool {
         switch try stage(of: draft, at: path) {
@@ -67,7 +66,9 @@ extension TrustFolder {
 
     static func historyFile(_ version: Int) -> String { "\(version).root.json" }
 
-    /// The targets that the draft was made from are gone, so it cannot be explained again; its signatures can be counted.
+    /// The base's targets were replaced already, so the draft cannot be compared with them again.
+    ///
+    /// Its signatures can be counted.
     private func checkSignaturesAgain(of draft: TrustDraft, from path: FilePath) throws(SigningError) {
         var base: RootRole?
         if draft.base != nil {
@@ -102,7 +103,7 @@ extension TrustFolder {
         do throws(FormatError) { return try RootRole(root) } catch { throw .ceremony(path, .malformed(error)) }
     }
 
-    /// Nil when the file is not there.
+    /// Returns nil if the file does not exist.
     private func version(in name: String, role: String, limit: Int) throws(SigningError) -> TrustDraft.Version? {
         let status = try onDisk { () throws(FileError) in try files.status(of: folder.at(name)) }
         guard status != nil else { return nil }

@@ -4,9 +4,9 @@ import PatchCrypto
 import PatchTrust
 
 extension TrustFolder {
-    /// Does the rest of a ceremony that was stopped: its publish, its pairs' names, its draft's end.
+    /// Completes an interrupted ceremony: publishes the draft, renames the staged pairs and removes the draft.
     ///
-    /// - Returns: the draft that waits for signatures, if one does; one that the folder has moved on from is none.
+    /// - Returns: the draft if it waits for signatures. A draft made from other roles than the folder's is ignored.
     package func resume(at time: UTCTime) throws(SigningError) -> TrustDraft? {
         let status = try onDisk { () throws(FileError) in try files.status(of: draftPath) }
         guard status != nil else {
@@ -24,9 +24,9 @@ extension TrustFolder {
         return nil
     }
 
-    /// Publishes the folder's own draft, gives the new pairs their names, and removes the draft last.
+    /// Publishes the folder's own draft, renames the staged pairs, and removes the draft last.
     ///
-    /// - Returns: the names whose keys are new.
+    /// - Returns: the names of the new keys.
     @discardableResult
     package func finish(_ draft: TrustDraft, at time: UTCTime) throws(SigningError) -> [String] {
         try publish(draft, at: time, from: draftPath)
@@ -38,7 +38,7 @@ extension TrustFolder {
         return settled
     }
 
-    /// Gives each staged pair its name whose key a published role lists.
+    /// Renames each staged pair whose key a published role lists.
     @discardableResult
     package func settle() throws(SigningError) -> [String] {
         guard let current = try current() else { return [] }

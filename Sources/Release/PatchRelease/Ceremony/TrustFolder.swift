@@ -4,12 +4,12 @@ import PatchCrypto
 import PatchTrust
 package import SystemPackage
 
-/// A holder's folder: `root.json` and `targets.json`, the roots before, and a draft that waits.
+/// A holder's folder: `root.json` and `targets.json`, earlier roots, and a pending draft.
 ///
 /// ```
 /// root.json, targets.json   current
-/// N.root.json               every root that a draft replaced, and its successor: what devices follow
-/// trust.draft               where a ceremony leaves what other holders still have to sign
+/// N.root.json               every root that a draft replaced, and its successor: devices follow this chain
+/// trust.draft               a ceremony's draft that other holders still have to sign
 /// ```
 package struct TrustFolder: Sendable {
     package static let draftFile = "trust.draft"
@@ -26,7 +26,7 @@ package struct TrustFolder: Sendable {
 
     package var draftPath: FilePath { folder.at(Self.draftFile) }
 
-    /// The rules, with the entry keys that the folder knows.
+    /// The rules, including the entry keys that the folder contains.
     package func rules() throws(SigningError) -> TrustRules {
         let pairs = KeyFolder(folder, files: files)
         let names = [RootOfTrustPlan.entry, KeyFolder.next(RootOfTrustPlan.entry)]
@@ -34,7 +34,7 @@ package struct TrustFolder: Sendable {
         return TrustRules(policy: policy, entryKeys: entry.map(\.key))
     }
 
-    /// The current roles, verified; nil when the folder has neither yet.
+    /// The current roles, verified; nil if the folder contains neither yet.
     package func current() throws(SigningError) -> TopRoles? {
         let status = try onDisk { () throws(FileError) in
             try files.status(of: folder.at(ReleaseTrust.rootFile))
@@ -50,7 +50,7 @@ package struct TrustFolder: Sendable {
         } catch { throw .ceremony(path, .malformed(error)) }
     }
 
-    /// The draft at `path` against the current roles.
+    /// Compares the draft at `path` with the current roles.
     package func change(at path: FilePath) throws(SigningError) -> TrustChange {
         try change(try draft(at: path), at: path)
     }
@@ -64,9 +64,9 @@ package struct TrustFolder: Sendable {
 
     /// Writes a draft.
     ///
-    /// Afterwards: the old one or the new one, durably.
+    /// Afterwards the old draft or the new one is stored, durably.
     ///
-    /// - Throws: `.exists` when something stands there and may not be replaced.
+    /// - Throws: `.exists` if a file exists and may not be replaced.
     package func save(_ draft: TrustDraft, to path: FilePath, replacing: Bool) throws(SigningError) {
         if !replacing, try onDisk({ () throws(FileError) in try files.status(of: path) }) != nil {
             throw .exists(path)
@@ -96,7 +96,7 @@ extension TrustFolder {
         }
     }
 
-    /// One draft with the signatures of another; `other` is where that one was read.
+    /// Merges the signatures of another draft, which was read from `other`.
     package func merge(
         _ draft: TrustDraft,
         at other: FilePath,

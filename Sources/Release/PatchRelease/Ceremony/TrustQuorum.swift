@@ -1,20 +1,21 @@
 package import PatchFormat
 package import PatchTrust
 
-/// One of the rules by which a draft or a release must be signed, and how far it has come.
+/// The signatures on a draft or a release that one rule requires, and those present.
 package struct TrustQuorum: Equatable, Sendable {
     package enum Rule: Equatable, Sendable, CustomStringConvertible {
-        /// By the keys that the root before lists (TUF 5.3.4).
+        /// Signatures of the previous root's keys (TUF 5.3.4).
         case presentRoot
-        /// By the keys that the next root lists itself (TUF 5.3.5).
+        /// Signatures of the next root's own keys (TUF 5.3.5).
         case nextRoot
-        /// Both at once, where they are the same.
+        /// Both rules at once, if the keys are the same.
         case root
-        /// A channel's role, by its holders' keys.
+        /// Signatures on a channel's role by its holders' keys.
         case channel(ChannelName)
-        /// By the targets keys of the root that will be current.
+        /// Signatures of the next root's targets keys.
         case targets
-        /// By those of the present root too, so that a reader of either root takes them while both are there.
+        /// Signatures of the present root's targets keys. With them, a reader of either root accepts the targets during the
+        /// change.
         case presentTargets
 
         package var description: String {
@@ -31,7 +32,7 @@ package struct TrustQuorum: Equatable, Sendable {
 
     package let rule: Rule
     package let keys: RoleKeys
-    /// Ids of the keys whose signatures hold.
+    /// The ids of the keys with a valid signature.
     package let signed: Set<SHA256Digest>
     package let valid: Int
 
@@ -49,7 +50,7 @@ package struct TrustQuorum: Equatable, Sendable {
     package var needed: Int { keys.threshold }
     package var isComplete: Bool { valid >= needed }
 
-    /// Ids of the keys that have not signed.
+    /// The ids of the keys that have not signed.
     package var missing: [SHA256Digest] {
         keys.keys.keys.filter { !signed.contains($0) }.sorted()
     }

@@ -1,14 +1,14 @@
 package import PatchFormat
 
-/// What a key can be for, as people name it on a command line.
+/// The uses of a key, as named on a command line.
 package enum TrustRole: Hashable, Sendable {
     case root
     case targets
-    /// Snapshot, timestamp and dial: the server's, always the same single key.
+    /// Snapshot, timestamp and dial: always the same single key, which the server has.
     case online
     case channel(ChannelName)
 
-    /// Nil for what is neither a role nor the name that a channel may have.
+    /// Returns nil if the text is neither a role nor a valid channel name.
     package init?(_ text: String) {
         switch text {
         case "root": self = .root

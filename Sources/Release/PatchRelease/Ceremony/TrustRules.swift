@@ -2,10 +2,12 @@ import PatchFormat
 package import PatchCrypto
 import PatchTrust
 
-/// What holds for every root of trust that this program makes or signs.
+/// The rules for every root of trust that this program makes or signs.
 package struct TrustRules: Sendable {
     package let policy: KeyPolicy
-    /// Keys known to sign entries, which sign no role.
+    /// Known entry keys.
+    ///
+    /// They must not sign a role.
     package let entryKeys: [PublicKey]
 
     package init(policy: KeyPolicy, entryKeys: [PublicKey]) {
@@ -47,7 +49,7 @@ package struct TrustRules: Sendable {
 }
 
 extension TUFKey {
-    /// Whether its scheme is one for roles and fits its key.
+    /// Whether the scheme can sign roles and matches the key.
     var signsRoles: Bool {
         switch (scheme, publicKey?.kind) {
         case (.rsaPSS, .rsa), (.ed25519, .ed25519), (.ecdsaP256, .p256): true

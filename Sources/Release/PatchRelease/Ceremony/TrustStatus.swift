@@ -5,15 +5,15 @@ package import PatchTrust
 package import ReleaseFolder
 package import SystemPackage
 
-/// Until when everything holds that people sign: root, targets, and the channels' roles.
+/// The expiry of the roles that people sign: root, targets, and the channels' roles.
 package struct TrustStatus: Sendable {
     package let app: AppID
     package let roles: [RoleStatus]
 
-    /// Reads of a release no more than its role, and checks that by what targets says of its channel.
+    /// Reads only the role of each release and checks it against its delegation in targets.
     ///
-    /// - Parameter releases: the current ones.
-    /// - Throws: `.release` for a role that no key of its channel signed as it is: nothing in it can be believed.
+    /// - Parameter releases: The current releases.
+    /// - Throws: `.release` if a role claims keys of its channel but has no valid signature of them.
     package init(_ trust: ReleaseTrust, releases: [FilePath], files: any FileOperations) throws(SigningError) {
         app = trust.app
         var roles = [
@@ -35,19 +35,21 @@ package struct TrustStatus: Sendable {
         self.roles = roles
     }
 
-    /// What must be signed again within a time, or should have been.
+    /// The roles that expire within a time or have expired.
     package func due(within: Duration, at time: UTCTime) -> [RoleExpiry] {
         roles.map(\.expiry).filter { $0.state(within: within, at: time) != .holds }
     }
 
-    /// What devices take no longer, or not yet, whatever its expiry.
+    /// Roles that lack signatures.
+    ///
+    /// Devices reject them regardless of expiry.
     package var incomplete: [RoleStatus] { roles.filter { !$0.isComplete } }
 }
 
-/// A role's end, and how far its signatures have come.
+/// The expiry of a role and the number of its signatures.
 package struct RoleStatus: Sendable {
     package let expiry: RoleExpiry
-    /// By keys that may sign now; nil for root and targets, which are not read without all of theirs.
+    /// The valid signatures by current keys; nil for root and targets, which can be read only with a full quorum.
     package let quorum: VerifiedRelease.SignatureTally?
 
     init(role: String, header: RoleHeader, quorum: VerifiedRelease.SignatureTally?) {
@@ -61,7 +63,9 @@ package struct RoleStatus: Sendable {
 }
 
 extension SignedRelease {
-    /// Few signatures make it incomplete; one that does not hold, where none does, makes it somebody's forgery.
+    /// Too few signatures make the role incomplete.
+    ///
+    /// If it claims keys of the channel but no signature is valid, it is a forgery.
     fileprivate func status(by targets: TargetsRole) throws(ReleaseError) -> RoleStatus {
         let name = header.channel.text
         guard let delegation = targets.delegation(to: name) else { throw .trust(.notDelegated(role: name)) }

@@ -4,29 +4,33 @@ import PatchCrypto
 import PatchTrust
 package import SystemPackage
 
-/// A folder with a web app and without `release.yaml`: one bundle, served as its files ask for.
+/// A folder with a web app but without `release.yaml`: one bundle, whose serving is derived from its files.
 ///
 /// ```
 /// dist/ with index.html   ─▶   bundle web, version from package.json, git or the date
 /// ```
 package struct BareFolder: Sendable {
     package static let index = "index.html"
-    /// The folders below a project to which tools write their build.
+    /// The folders of a project into which tools write their build.
     package static let buildFolders = ["dist", "build", "out", "www", "_site"]
-    /// The bundle's id, unless the release before lists exactly one bundle.
+    /// The default id of the bundle.
+    ///
+    /// If the previous release lists exactly one bundle, its id is used instead.
     package static let bundle = "web"
 
-    /// The bundle's files.
+    /// The folder with the bundle's files.
     package let folder: FilePath
-    /// The folder that `release.yaml` would be in: paths of the description are relative to it.
+    /// The parent folder, where `release.yaml` would be.
+    ///
+    /// Paths of the description are relative to it.
     package let parent: FilePath
-    /// ``folder`` in ``parent``.
+    /// The name of ``folder`` in ``parent``.
     package let name: AssetPath
 
-    /// Nil where the folder has a description, or no web app.
+    /// Returns nil if the folder has a description, or no web app.
     ///
-    /// - Throws: `noDescription` with the folder to name instead: one beside it describes this folder, or it is a project and
-    ///   not its build.
+    /// - Throws: `noDescription` with the folder to use instead: a description in the parent folder covers this folder, or the
+    ///   folder is a project and not its build.
     package init?(_ folder: FilePath, files: any FileOperations) throws(SigningError) {
         guard try !Self.has(ReleaseDescription.fileName, in: folder, files) else { return nil }
         guard try Self.has(Self.index, in: folder, files) else { return nil }
@@ -48,7 +52,7 @@ package struct BareFolder: Sendable {
 
     /// The web app for a new description of `folder`: the folder itself, or the build inside it.
     ///
-    /// - Returns: nil for a folder without a page.
+    /// - Returns: nil for a folder without an index page.
     package init?(describing folder: FilePath, files: any FileOperations) throws(SigningError) {
         if let built = try Self.build(of: folder, files) {
             self.init(at: built)
@@ -62,13 +66,13 @@ package struct BareFolder: Sendable {
         self.init(at: folder)
     }
 
-    /// - Returns: nil for `/`, and for a name that cannot be a path in a description.
+    /// - Returns: nil for `/` and for a name that is not valid in a description.
     private init?(at folder: FilePath) {
         guard let last = folder.name, let name = try? AssetPath(last) else { return nil }
         (self.folder, parent, self.name) = (folder, folder.parent, name)
     }
 
-    /// The build inside a project: a folder with a package.json, whose own page is a template.
+    /// The build inside a project: a folder with a package.json, in which the index page is only a template.
     private static func build(of folder: FilePath, _ files: any FileOperations) throws(SigningError) -> FilePath? {
         guard try has("package.json", in: folder, files) else { return nil }
         for name in buildFolders where try has(index, in: folder.at(name), files) { return folder.at(name) }
@@ -86,7 +90,7 @@ package struct BareFolder: Sendable {
         } catch { throw .file(error) }
     }
 
-    /// The description of one version.
+    /// Returns the description of one version.
     package func description(app: AppID, channel: ChannelName, label: Label) -> ReleaseDescription {
         guard let page = try? AssetPath(Self.index) else { preconditionFailure("index.html is a path") }
         let bundle = DescribedBundle(
@@ -117,11 +121,11 @@ package struct BareFolder: Sendable {
         )
     }
 
-    /// The id of its bundle, and its next version.
+    /// Returns the bundle's id and its next version.
     ///
-    /// Content that the release before lists keeps its version: the same files are never published twice.
+    /// Unchanged content keeps the version under which the previous release lists it: the same files are never published twice.
     ///
-    /// - Parameter version: the version that the user asked for, if any.
+    /// - Parameter version: The version requested by the user, if any.
     package func next(
         for app: AppID,
         _ channel: ChannelName,
@@ -145,7 +149,7 @@ package struct BareFolder: Sendable {
         return (Label(patchID: id, version: next.version), next.source)
     }
 
-    /// Whether its files are those of a listed version.
+    /// Whether the folder's files equal those of a listed version.
     private func holds(
         _ entry: PatchEntry,
         of app: AppID,
@@ -183,13 +187,15 @@ extension DescriptionReading {
 }
 
 extension ReleaseContents {
-    /// The bundle's id where the list is about one bundle and nothing else.
+    /// The bundle's id if the list contains this bundle only.
     fileprivate var onlyBundle: PatchID? {
         guard list.patchIDs.count == 1, list.entries.allSatisfy({ $0.kind == .bundle }) else { return nil }
         return list.patchIDs[0]
     }
 
-    /// The versions of a patch that are listed or withdrawn: none of them may have other content.
+    /// The versions of a patch that are listed or withdrawn.
+    ///
+    /// None of them may get other content.
     fileprivate func usedVersions(of id: PatchID) -> Set<String> {
         Set(
             list.entries.filter { $0.patchID == id }.map(\.version.text)

@@ -4,18 +4,18 @@ import PatchTrust
 import ReleaseFolder
 package import SystemPackage
 
-/// A folder's files with their sizes and digests: the contents of a manifest.
+/// A folder's files with their sizes and digests, from which a manifest is made.
 package struct BundleContents: Sendable {
     package let folder: FilePath
     package let files: [(path: AssetPath, file: FilePath, fingerprint: Fingerprint)]
-    /// See ``FolderScan/leftOut``; stale compressed files too.
+    /// The paths of ``FolderScan/leftOut``, and compressed files that do not match their plain files.
     package let leftOut: [String]
     let notes: [BundleNote]
     let linkedManifests: LinkedManifests
-    /// The written rules that matched, and all that there are.
+    /// The written rules that matched a file or a folder.
     let matched: Set<FileExclusions.Origin>
     let exclusions: FileExclusions
-    /// The patterns of `allow-secrets` that a file with a secret matched, by their places.
+    /// The indexes of the `allow-secrets` patterns that matched a file with a secret.
     let usedAllowances: Set<Int>
 
     package init(
@@ -34,7 +34,7 @@ package struct BundleContents: Sendable {
         let archives = try BundleArchives(all, selection, disk)
         var used = archives.usedAllowances
         var secrets = archives.secrets
-        // A secret of an archive that is not compressed is one of the file too.
+        // A secret in an uncompressed archive is also found in the file itself.
         let named = Set(archives.found)
         for (path, file, look) in all where !named.contains(path) {
             guard look.findings.secret != nil || look.findings.hasBrowserKey else { continue }
@@ -73,9 +73,11 @@ package struct BundleContents: Sendable {
         linkedManifests = LinkedManifests(of: pages) { objects[$0] }
     }
 
-    /// The manifest of one version; the caller names when it was made, if that is to be written.
+    /// Returns the manifest of one version.
     ///
-    /// - Parameter serving: how its files are served.
+    /// `created` is nil if the manifest must not contain a creation time.
+    ///
+    /// - Parameter serving: The serving rules of the files.
     package func manifest(
         app: AppID,
         label: Label,
@@ -126,7 +128,7 @@ package struct BundleContents: Sendable {
 }
 
 extension FileExclusions {
-    /// These rules, and those of a folder's ``fileName``, where it has one.
+    /// These rules, followed by those of the folder's ``fileName``, if it exists.
     func adding(fileIn folder: FilePath, of disk: any FileOperations) throws(SigningError) -> FileExclusions {
         let file = folder.at(Self.fileName)
         let bytes: [UInt8]

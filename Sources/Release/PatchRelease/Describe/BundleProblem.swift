@@ -2,10 +2,10 @@ package import PatchFormat
 package import PatchLanguage
 package import SystemPackage
 
-/// Why a file or folder cannot become what its description says.
+/// The reason why a file or folder does not fit its description.
 package enum BundleProblem: Error, Equatable, Sendable {
     case missing(FilePath)
-    /// A symbolic link might lead anywhere, and its target changes without it.
+    /// A symbolic link can lead anywhere, and its target can change independently.
     case symbolicLink(FilePath)
     /// A pipe, socket or device.
     case special(FilePath)
@@ -13,56 +13,56 @@ package enum BundleProblem: Error, Equatable, Sendable {
     case notAFile(FilePath)
     case badName(FilePath, AssetPath.Problem)
     case notUTF8(in: FilePath, name: [UInt8])
-    /// Paths that are one path where case does not count.
+    /// Paths that differ only by case.
     case twins(AssetPath, AssetPath, in: FilePath)
-    /// Links are followed, and this one cannot be.
+    /// A link that cannot be followed although links are enabled.
     case link(FilePath, LinkFault)
-    /// `__patchline/` is where the device answers by itself.
+    /// `__patchline/` is reserved for the device's own endpoints.
     case reserved(FilePath)
     case empty(FilePath)
     case tooManyFiles(FilePath, limit: Int)
-    /// The page that is to be opened; the pages that are there, a few of them.
+    /// The index page is missing; includes some of the existing pages.
     case noIndex(AssetPath, in: FilePath, pages: [AssetPath])
-    /// What the files break together, in the words of the manifest.
+    /// The files together break a rule of the manifest.
     case manifest(Label, field: String, rule: String)
-    /// The clients of another system would not take it.
+    /// The clients of a gateway would reject the bundle.
     case gateway(Gateway, String)
-    /// A device would not run it.
+    /// The script is not UTF-8, so devices would not run it.
     case scriptNotUTF8(FilePath)
-    /// The engine that scripts run in refuses it; line and column from 1, where they are known.
+    /// The script engine rejects the script. Line and column are counted from 1, if known.
     case noProgram(FilePath, line: Int?, column: Int?, message: String)
-    /// What a host exposes, in a document that is none.
+    /// An invalid document of a host's interface.
     case noHost(FilePath, HostInterfaceError)
-    /// A release that was made before lies in the folder.
+    /// The folder contains an earlier release.
     case releaseInside(FilePath)
-    /// Anyone could read it on any device.
+    /// A secret that would be readable on every device.
     case secret(FilePath, SecretKind)
-    /// The same in an archive, under the path that it has there.
+    /// A secret in an archive, with its path inside the archive.
     case archived(FilePath, ArchivedSecret)
     case exclusions(FilePath, line: Int, rule: String)
-    /// An ignore file that is not text.
+    /// An ignore file that is not valid text.
     case ignoreFile(FilePath, FileText.Problem)
-    /// The file was written while it was read.
+    /// The file was modified while it was read.
     case changed(FilePath)
-    /// At least two.
+    /// At least two problems.
     case several([BundleProblem])
 
     package enum LinkFault: Equatable, Sendable {
         case outside(FilePath)
         case nowhere
-        /// It leads to a folder that it is in.
+        /// The link leads to one of its parent folders.
         case circle
-        /// A rule leaves out the path that it leads to.
+        /// A rule excludes the link's target.
         case leftOut(String)
     }
 
-    /// Nil for none.
+    /// Returns nil for an empty list.
     init?(_ problems: [BundleProblem]) {
         guard let first = problems.first else { return nil }
         self = problems.count == 1 ? first : .several(problems)
     }
 
-    /// The problems that it stands for.
+    /// The individual problems.
     package var each: [BundleProblem] {
         if case .several(let problems) = self { problems.flatMap(\.each) } else { [self] }
     }

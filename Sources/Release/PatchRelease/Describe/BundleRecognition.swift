@@ -2,14 +2,14 @@ package import PatchFormat
 import PatchStore
 import SystemPackage
 
-/// Whether a bundle is a site or an app, judged by its files.
+/// Decides by a bundle's files whether it is a site or an app.
 package struct BundleRecognition: Equatable, Sendable {
     package let routing: BundleRouting
     /// `docs/index.html is a page of its own`.
     package let reason: String
     let index: AssetPath
 
-    /// The recognised routing, and the setting that decides otherwise.
+    /// The recognised routing and the setting that overrides it.
     package var words: String {
         switch routing {
         case .site:
@@ -21,7 +21,7 @@ package struct BundleRecognition: Equatable, Sendable {
         }
     }
 
-    /// Pages that single-page apps have beside their index: for a worker without a network, a log-in or an old browser.
+    /// Pages that single-page apps have besides their index: for a worker without a network, a login or an old browser.
     private static let helpers = [
         "offline", "50x", "500", "502", "503", "error", "silent", "callback", "redirect", "iframe", "popup", "frame",
         "unsupported", "oauth", "google", "fallback",
@@ -43,7 +43,7 @@ package struct BundleRecognition: Equatable, Sendable {
             return
         }
         let others = pages.filter { $0.path != bundle.index && $0.path.text != "404.html" && !Self.isHelper($0.path) }
-        // Folders' pages first: they are the surest sign, and the one to name.
+        // Index pages of folders first: they are the clearest sign, and the best example for the message.
         for page in others.filter({ Self.isFolderIndex($0.path) }) + others.filter({ !Self.isFolderIndex($0.path) }) {
             guard try disk.holdsDocument(page.file) else { continue }
             (routing, reason) = (.site, "\(page.path) is a page of its own")
@@ -68,17 +68,18 @@ package struct BundleRecognition: Equatable, Sendable {
 }
 
 extension FileOperations {
-    /// Whether an HTML file is a whole document and not a part that a script puts into one.
+    /// Whether an HTML file is a complete document, not a fragment that a script inserts.
     fileprivate func holdsDocument(_ file: FilePath) throws(SigningError) -> Bool {
         let head = try onDisk { () throws(FileError) in try open(file, limit: Limits.object).next() } ?? []
         let text = String(decoding: head.prefix(4_096), as: UTF8.self).lowercased()
         return text.contains("<!doctype") || text.contains("<html")
     }
 
-    /// The compression of a file that has no plain one beside it; nil if it is not compressed, or is an archive to download.
+    /// Returns the coding of a compressed file without a plain one next to it; nil if it is not compressed, or is an archive for
+    /// download.
     ///
-    /// `main.js.gz` is a script. `table.json.gz` may be decompressed by the app itself, and `sources.tar.gz` is an archive: only
-    /// `headers` can make them compressed content.
+    /// `main.js.gz` is a script. The app itself may decompress `table.json.gz`, and `sources.tar.gz` is an archive: only
+    /// `headers` can mark those as compressed content.
     func coding(of path: AssetPath, at file: FilePath, beside paths: Set<AssetPath>) throws(SigningError)
         -> AssetCoding?
     {
@@ -94,12 +95,14 @@ extension FileOperations {
         if head.starts(with: [0x1F, 0x8B]) { return .gzip }
         if head.starts(with: [0x28, 0xB5, 0x2F, 0xFD]) { return .zstandard }
         if path.text.hasSuffix(".br") { return .brotli }
-        // Unity marks its files in a comment; gzip has its own sign.
+        // Unity marks its files in a comment; gzip has its own magic bytes.
         let mark = String(decoding: head.prefix(128), as: UTF8.self)
         return path.text.hasSuffix(".unityweb") && mark.contains("UnityWeb Compressed Content (brotli)") ? .brotli : nil
     }
 
-    /// Whether a script or style sheet names its source map in a comment; Firefox warns of a file with a header besides.
+    /// Whether a script or style sheet names its source map in a comment.
+    ///
+    /// Firefox warns if a header names it too.
     func namesSourceMap(_ file: FilePath) throws(SigningError) -> Bool {
         let bytes = try onDisk { () throws(FileError) in try read(file, limit: Limits.object) }
         let marks = [
@@ -107,7 +110,7 @@ extension FileOperations {
         ]
         .map { Array($0.utf8) }
         let lines = bytes.split(maxSplits: .max, omittingEmptySubsequences: true) { $0 == 0x0A || $0 == 0x0D }
-        // Other comments may follow it. A minified file is one line, with the comment at its end.
+        // Other comments may follow it. A minified file is a single line with the comment at its end.
         return lines.suffix(5).contains { line in
             let start = line.drop { $0 == 0x20 || $0 == 0x09 }
             return marks.contains { start.starts(with: $0) || line.suffix(2_048).contains(sequence: $0) }

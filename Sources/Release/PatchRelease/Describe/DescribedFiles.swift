@@ -6,7 +6,7 @@ import PatchTrust
 import ReleaseFolder
 import SystemPackage
 
-/// Looks at the files that a description names, patch by patch.
+/// Reads the files that a description names, patch by patch.
 struct DescribedFiles: Sendable {
     let folder: FilePath
     let app: AppID
@@ -15,7 +15,7 @@ struct DescribedFiles: Sendable {
     let created: UTCTime?
     let files: any FileOperations
 
-    /// - Parameter index: where the patch stands in the description, for whoever made a mistake there.
+    /// - Parameter index: The index of the patch in the description, for error messages.
     func add(
         _ patch: DescribedPatch,
         at index: Int,
@@ -114,7 +114,7 @@ struct DescribedFiles: Sendable {
         }
     }
 
-    /// What Meteor's clients would refuse, or nobody could serve them, is refused here.
+    /// Rejects bundles that Meteor's clients would reject or that their wire cannot carry.
     private func checkForMeteor(
         _ manifest: AssetManifest,
         _ found: BundleContents,
@@ -137,7 +137,7 @@ struct DescribedFiles: Sendable {
         }
     }
 
-    /// Hashes of a native part other than the one that Meteor built beside these files.
+    /// Warns of compatibility hashes that differ from those that Meteor built with these files.
     private func meteorWarnings(
         of found: BundleContents,
         _ bundle: DescribedBundle,
@@ -158,7 +158,7 @@ struct DescribedFiles: Sendable {
         }
     }
 
-    /// Patterns that match nothing.
+    /// Warns of patterns that match nothing.
     private func warnings(of found: BundleContents, _ bundle: DescribedBundle, at field: String) -> [DescriptionError] {
         var warnings: [DescriptionError] = []
         for (index, text) in bundle.cacheable.enumerated() {
@@ -193,8 +193,9 @@ struct DescribedFiles: Sendable {
         return warnings + found.notes.map { places.error("\(field).\($0.key)", $0.rule(in: bundle.folder)) }
     }
 
-    /// A label that the base lists was made when the base says so, or at no named time: only then can the same files give the
-    /// same bytes.
+    /// A label in the base keeps the base's creation time, or none.
+    ///
+    /// Otherwise the same files could not give the same bytes.
     private func manifest(
         of found: BundleContents,
         _ patch: DescribedPatch,

@@ -1,6 +1,8 @@
 import PatchFormat
 
-/// The rules of a described patch, read more strictly than a device reads them: what no device could judge is refused here.
+/// The rules of a described patch.
+///
+/// They are checked more strictly than on a device: rules that no device could evaluate are rejected.
 struct DescribedRules {
     static let rollout = "must be an integer from 0 to 10000, or a percentage of at most two decimals: 10% is 1000"
     static let names: Set<String> = [
@@ -8,13 +10,13 @@ struct DescribedRules {
     ]
 
     var rules = PatchRules.everyone
-    /// Users who are named by their ids and not by hashes.
+    /// Users named by their ids instead of hashes.
     var users: [UserID] = []
 
     init() {}
 
-    /// - Parameter fields: `users` may hold ids beside hashes; 64 lowercase hex digits are a hash. `rollout` may be a
-    ///   percentage: `10%`, `0.25%`.
+    /// - Parameter fields: `users` may contain ids and hashes; 64 lowercase hex digits are a hash. `rollout` may be a percentage:
+    ///   `10%`, `0.25%`.
     init(_ fields: Fields, _ mistakes: Mistakes) {
         var readable = JSONObject()
         for member in fields.object.members {
@@ -27,7 +29,7 @@ struct DescribedRules {
         self.rules = rules ?? .everyone
     }
 
-    /// One rule as a list has it.
+    /// Reads one rule.
     private mutating func read(
         _ member: JSONObject.Member,
         of fields: Fields,
@@ -61,7 +63,7 @@ struct DescribedRules {
                 let meant = name.nearest(among: Self.names.sorted()).map { "did you mean \($0)? Known" } ?? "known"
                 throw fields.broken(name, "is not a rule; \(meant) are \(Self.names.sorted().joined(separator: ", "))")
             }
-            // Alone, so that every rule has its own mistake.
+            // Each rule is parsed alone, so that each one has its own error.
             _ = try PatchRules(
                 try Fields(.object(JSONObject([(name, member.value)])), of: fields.document, at: fields.path)
             )

@@ -1,20 +1,20 @@
 package import PatchFormat
 package import PatchStore
 
-/// How the files of a bundle are served, as its description and its files say together.
+/// The serving rules of a bundle's files, derived from its description and its files.
 package struct DescribedServing: Equatable, Sendable {
     package let routing: BundleRouting?
     package let codings: [AssetPath: AssetCoding]
-    /// Files that name their source map themselves.
+    /// Files that name their source map in a comment.
     let namedMaps: Set<AssetPath>
-    /// The content types of web app manifests that the description names none for.
+    /// The content types of web app manifests without a type in the description.
     let manifestTypes: [HeaderRule]
     let notes: [BundleNote]
-    /// Set where the files decided about the routing.
+    /// Set if the routing was derived from the files.
     package let recognition: BundleRecognition?
 
-    /// - Parameter known: the manifest that is signed under the same label. It is made again as it was, byte for byte: the same
-    ///   files under the same label are the same manifest.
+    /// - Parameter known: The manifest signed under the same label. The new manifest is identical to it, byte for byte, if the
+    ///   files are the same.
     package init(
         of contents: BundleContents,
         _ bundle: DescribedBundle,
@@ -27,7 +27,7 @@ package struct DescribedServing: Equatable, Sendable {
             return
         }
         let types = contents.linkedManifests.rules(besides: bundle.headers)
-        // Made again, a manifest has the rules that it had.
+        // A manifest that is made again keeps its rules.
         manifestTypes = known.map { known in types.filter(known.headers.contains) } ?? types
         notes = contents.linkedManifests.notes(besides: bundle.headers)
         let decided = bundle.routing ?? known?.routing ?? (bundle.routes?.isEmpty == false ? .app : nil)
@@ -51,7 +51,7 @@ package struct DescribedServing: Equatable, Sendable {
         described(bundle, paths: contents.files.map(\.path)).compactMapValues(\.self)
     }
 
-    /// The codings that the description states; nil for a file that is sent as it is.
+    /// The codings that the description states; nil for a file that is sent unchanged.
     private static func described(_ bundle: DescribedBundle, paths: [AssetPath]) -> [AssetPath: AssetCoding?] {
         var codings: [AssetPath: AssetCoding?] = [:]
         guard !bundle.codings.isEmpty else { return [:] }

@@ -1,13 +1,15 @@
 package import PatchFormat
 
-/// A release description that breaks a rule: which file, where, which field, which rule.
+/// A broken rule in a release description, with its file, line and field.
 package struct DescriptionError: Error, Equatable, Sendable {
     package let file: String
-    /// From 1, where it is known.
+    /// Line number from 1, if known.
     package let line: Int?
     /// `patches[0].version`; empty for the file as a whole.
     package let field: String
-    /// What the field breaks; one that begins with a colon is a sentence of its own.
+    /// The broken rule.
+    ///
+    /// If it begins with a colon, it is a complete sentence.
     package let rule: String
 
     package init(_ file: String, line: Int? = nil, field: String = "", rule: String) {
@@ -17,7 +19,7 @@ package struct DescriptionError: Error, Equatable, Sendable {
         self.rule = rule
     }
 
-    /// - Parameter lines: where each field stands.
+    /// - Parameter lines: The line of each field.
     init(_ error: FormatError, lines: [String: Int]) {
         self.init(error.document, line: Self.line(of: error.field, in: lines), field: error.field, rule: error.rule)
     }
@@ -39,7 +41,7 @@ extension DescriptionError {
         rule.hasPrefix(": ") ? String(rule.dropFirst(2)) : rule
     }
 
-    /// As a script reads it: `{"line": 4, "key": "patches[0].version", "rule": "…", "message": "…"}`.
+    /// The form for scripts: `{"line": 4, "key": "patches[0].version", "rule": "…", "message": "…"}`.
     package var json: JSON {
         .fields([
             ("line", line.map { .integer($0) }), ("key", field.isEmpty ? nil : .text(field)), ("rule", .text(words)),

@@ -1,6 +1,6 @@
 import PatchFormat
 
-// How people write fields: what is refused is refused with the way to write it.
+// Reads fields as people write them. Each error shows the correct form.
 extension Fields {
     func unknown(_ key: String, known: Set<String>) -> FormatError {
         let meant = key.nearest(among: known.sorted()).map { "did you mean \($0)? Known" } ?? "known"
@@ -13,13 +13,13 @@ extension Fields {
         }
     }
 
-    /// Text; a number is refused with the way to write it.
+    /// Reads a text; the error for a number shows how to write it as text.
     func words(_ key: String) throws(FormatError) -> String {
         guard has(key) else { throw broken(key, "is missing") }
         return try Self.text(object[key]) { (rule) throws(FormatError) in throw broken(key, rule) }
     }
 
-    /// A list; a single value is refused with the way to write one of it.
+    /// Reads a list; the error for a single value shows how to write it as a list.
     func list(_ key: String, limit: Int) throws(FormatError) -> [JSON] {
         switch object[key] {
         case .array: return try array(key, limit: limit)
@@ -38,7 +38,7 @@ extension Fields {
         return texts
     }
 
-    /// - Parameter example: how one is written.
+    /// - Parameter example: A valid mapping, for the error message.
     func mapping(_ key: String, such example: String) throws(FormatError) -> Fields {
         guard object[key]?.object != nil else { throw broken(key, "must be a mapping, such as \(example)") }
         return try fields(key)
@@ -66,7 +66,7 @@ extension Fields {
         }
     }
 
-    /// As YAML takes it for text.
+    /// The text as YAML, in quotes if it needs them.
     private static func quoted(_ text: String) -> String {
         let isPlain = text.utf8.allSatisfy { byte in
             switch byte {

@@ -1,18 +1,18 @@
 package import PatchFormat
 
-/// A description as it was read: every part of it that holds, and every mistake in it.
+/// The result of reading a description: its valid parts and all mistakes.
 package struct DescriptionReading: Sendable {
-    /// Nil where there is a mistake.
+    /// Nil if there is a mistake.
     package let description: ReleaseDescription?
     package let app: AppID?
     package let channel: ChannelName?
-    /// Those without a mistake, each with its place in the list.
+    /// The valid patches, each with its index in the list.
     package let patches: [(index: Int, patch: DescribedPatch)]
     let hosts: [AssetPath]
     let jspatch: DescribedPackages?
-    /// In the order of their lines.
+    /// All mistakes, in line order.
     package let mistakes: [DescriptionError]
-    /// What is allowed, and probably not meant.
+    /// Valid but probably unintended parts.
     package let warnings: [DescriptionError]
     package let places: DescriptionPositions
 
@@ -30,7 +30,7 @@ package struct DescriptionReading: Sendable {
         let (app, channel, patches) = Self.parts(of: fields, mistakes)
         hosts = fields.flatMap { fields in mistakes.take { () throws(FormatError) in try Self.hosts(fields) } } ?? []
         jspatch = fields.flatMap { DescribedPackages(in: $0, mistakes) }
-        // A value that could not be read at all has its mistake already.
+        // An unreadable value has its own mistake already.
         let unreadable = Set(document.mistakes.map(\.field))
         let broken = mistakes.found.filter { !unreadable.contains($0.field) }.map { places.error($0.field, $0.rule) }
         self.mistakes = (document.mistakes + broken).inOrder
@@ -50,7 +50,9 @@ package struct DescriptionReading: Sendable {
         )
     }
 
-    /// The reading of a derived description, without mistakes because no file was parsed.
+    /// Wraps a derived description.
+    ///
+    /// It has no mistakes, because no file was parsed.
     package init(of description: ReleaseDescription) {
         (app, channel, hosts, jspatch) = (description.app, description.channel, description.hosts, description.jspatch)
         patches = description.patches.enumerated().map { ($0.offset, $0.element) }
@@ -110,7 +112,7 @@ extension DescriptionReading {
 /// The line of each field of a description, for its errors.
 package struct DescriptionPositions: Equatable, Sendable {
     package let file: String
-    /// By field, from 1.
+    /// The line of each field, from 1.
     let lines: [String: Int]
 
     package func error(_ field: String, _ rule: String) -> DescriptionError {
@@ -119,7 +121,7 @@ package struct DescriptionPositions: Equatable, Sendable {
 }
 
 extension [DescriptionError] {
-    /// By line; what has none first.
+    /// In line order; errors without a line first.
     var inOrder: [DescriptionError] {
         enumerated().sorted { ($0.element.line ?? 0, $0.offset) < ($1.element.line ?? 0, $1.offset) }.map(\.element)
     }

@@ -1,5 +1,5 @@
 extension DescriptionSchema {
-    /// What JSPatch's clients get: in the place of ``text`` where properties are.
+    /// The packages for JSPatch's clients, a part of the properties in ``text``.
     static let packages = #"""
             "jspatch": {
               "description": "Packages of its scripts for apps that have JSPatch's loader or its platform's client in them.",

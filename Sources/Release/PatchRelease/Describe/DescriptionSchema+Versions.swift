@@ -1,5 +1,5 @@
 extension DescriptionSchema {
-    /// What may stand at a version beside its files: in the place of ``text`` where definitions are.
+    /// The members of a version besides its files, a part of the definitions in ``text``.
     static let versions = #"""
             "security": {
               "type": "object",

@@ -1,8 +1,9 @@
 /// The JSON schema of `release.yaml`, for editors: https://json-schema.org/draft/2020-12.
 ///
-/// What it cannot say (files that must be there, a condition's grammar, an id that stands twice) `patchsign release --check` does.
+/// A schema cannot express some rules (existing files, the grammar of a condition, unique ids). `patchsign release --check`
+/// checks these.
 package enum DescriptionSchema {
-    /// As `Patches/release.schema.json` has it, with its last line feed.
+    /// The content of `Patches/release.schema.json`, with its last line feed.
     package static let text = #"""
         {
           "$schema": "https://json-schema.org/draft/2020-12/schema",

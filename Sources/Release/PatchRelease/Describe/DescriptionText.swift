@@ -5,11 +5,11 @@ package struct DescriptionText: Equatable, Sendable {
     package let app: AppID
     package let channel: ChannelName
     package let label: Label
-    /// The source of the version, in words.
+    /// The source of the version, for a comment.
     package let versionSource: String
-    /// Relative to the description.
+    /// The bundle's folder, relative to the description.
     package let folder: AssetPath
-    /// Nil where the files could not be looked at.
+    /// Nil if the files could not be read.
     package let recognition: BundleRecognition?
     /// One sentence for each finding of `release --check`.
     package let notes: [String]
@@ -64,7 +64,7 @@ package struct DescriptionText: Equatable, Sendable {
         return lines.map { $0 + "\n" }.joined()
     }
 
-    /// The text on one line, also if it contains file names with control characters.
+    /// The text on one line, even if it contains file names with control characters.
     private static func comment(_ text: String) -> String {
         let isSafe = { (letter: Character) in
             !letter.isNewline && !letter.unicodeScalars.contains { $0.properties.generalCategory == .control }
@@ -72,7 +72,9 @@ package struct DescriptionText: Equatable, Sendable {
         return String(text.map { isSafe($0) ? $0 : "?" })
     }
 
-    /// A YAML text in double quotes; asset paths and versions have no control characters.
+    /// A YAML text in double quotes.
+    ///
+    /// Asset paths and versions contain no control characters.
     private static func quoted(_ text: String) -> String {
         "\"" + text.flatMap { ["\\", "\""].contains($0) ? ["\\", $0] : [$0] } + "\""
     }

@@ -1,14 +1,13 @@
 import PatchFormat
 import PatchTrust
 
-/// Which files below a bundle's folder are no part of the bundle.
+/// The files in a bundle's folder that are not part of the bundle.
 ///
-/// Rules as in `.gitignore`: the last one that matches counts. A pattern without a slash matches a name at any depth, one with
-/// a slash a path from the folder on; a slash at its end matches folders alone, and `!` before it takes the file again. `*` and
-/// `?` match within one name. The contents of a folder that is left out are left out with it, but for the paths that
-/// `include:` names.
+/// The rules follow `.gitignore`: the last matching rule counts. A pattern without a slash matches a name at any depth, one with
+/// a slash a path relative to the folder. A trailing slash matches only folders, and a leading `!` includes the file again. `*`
+/// and `?` match within one name. Excluding a folder excludes its contents too, except for the paths that `include:` names.
 package struct FileExclusions: Equatable, Sendable {
-    /// In the described folder, or at the top of a bundle's: a pattern a line, comments behind `#`.
+    /// The ignore file of the described folder or of a bundle's folder: one pattern per line, comments after `#`.
     package static let fileName = ".patchlineignore"
 
     /// Version control, settings and secrets of a development machine, logs, and leftovers of editors and desktops.
@@ -21,16 +20,16 @@ package struct FileExclusions: Equatable, Sendable {
         ]
     )
 
-    /// The names of source maps, and of their compressed forms.
+    /// The names of source maps and of their compressed forms.
     private static let sourceMaps = ["js", "mjs", "cjs", "css", "wasm"].flatMap { type in
         ["", ".gz", ".br", ".zst"].map { "*.\(type).map\($0)" }
     }
 
-    /// Where a rule was written.
+    /// The place where a rule was written.
     package enum Origin: Hashable, Sendable {
-        /// Ours, or the choice of ``BundleSelection/sourceMaps``.
+        /// A built-in rule, or the choice of ``BundleSelection/sourceMaps``.
         case standard
-        /// By its place in the list of the description.
+        /// The index in the description's list.
         case exclude(Int), include(Int)
         case line(Int, ofFile: String)
     }
@@ -61,7 +60,7 @@ package struct FileExclusions: Equatable, Sendable {
                 && left.isAnchored == right.isAnchored && left.takesAgain == right.takesAgain
         }
 
-        /// Whether it names something below a folder, or may.
+        /// Whether the rule can match paths below a folder.
         func reaches(below folder: String) -> Bool {
             let (pattern, depth) = (text.split(separator: "/"), folder.split(separator: "/").count)
             return isAnchored && pattern.count > depth
@@ -70,10 +69,10 @@ package struct FileExclusions: Equatable, Sendable {
     }
 
     private var rules: [Rule]
-    /// Those of `include:`, which count more than all others.
+    /// The rules of `include:`, which override all others.
     private var inclusions: [Rule] = []
 
-    /// Leaves nothing out.
+    /// Excludes nothing.
     static let none = FileExclusions(always: [])
 
     private init(always patterns: [String]) {
@@ -81,16 +80,16 @@ package struct FileExclusions: Equatable, Sendable {
         precondition(rules.count == patterns.count, "the standard patterns are patterns")
     }
 
-    /// These rules, and others behind them.
+    /// These rules, followed by another one.
     ///
-    /// - Throws: the broken rule, in words.
+    /// - Throws: a description of the invalid pattern.
     package func adding(_ pattern: String, at origin: Origin = .standard) throws(PatternFault) -> FileExclusions {
         var exclusions = self
         exclusions.rules.append(try Self.rule(pattern, origin))
         return exclusions
     }
 
-    /// These rules, and one that takes files whatever the others say.
+    /// These rules, and one that includes matching files regardless of all others.
     package func including(_ pattern: String, at origin: Origin = .standard) throws(PatternFault) -> FileExclusions {
         guard !pattern.hasPrefix("!") else {
             throw PatternFault(line: 0, rule: "begins with '!'; it takes files anyway")
@@ -100,16 +99,16 @@ package struct FileExclusions: Equatable, Sendable {
         return exclusions
     }
 
-    /// These rules, and source maps.
+    /// These rules, and one for source maps.
     func addingSourceMaps() -> FileExclusions {
         var exclusions = self
         exclusions.rules += Self.sourceMaps.compactMap { try? Self.rule($0, .standard) }
         return exclusions
     }
 
-    /// These rules, and those of a file's text.
+    /// These rules, followed by those of a file's text.
     ///
-    /// Blanks at the end of a line count for nothing.
+    /// Trailing spaces of a line are ignored.
     package func adding(text: String, of file: String = fileName) throws(PatternFault) -> FileExclusions {
         var exclusions = self
         let lines = text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
@@ -125,7 +124,7 @@ package struct FileExclusions: Equatable, Sendable {
     }
 
     package struct PatternFault: Error, Equatable, Sendable {
-        /// From 1; 0 for a pattern that stands alone.
+        /// Line number from 1; 0 for a pattern that is not from a file.
         package let line: Int
         package let rule: String
     }
@@ -157,21 +156,21 @@ package struct FileExclusions: Equatable, Sendable {
         )
     }
 
-    /// What the rules say of one file or folder.
+    /// The decision of the rules about one file or folder.
     struct Verdict: Equatable {
-        /// `partly` of a folder: the files in it that `include:` names are taken.
+        /// `partly`: only the files of the folder that `include:` names are included.
         enum Decision {
             case taken, partly, leftOut
         }
 
         let decision: Decision
-        /// Where the rules that match it were written, those apart that are ours.
+        /// The origins of the matching rules, without built-in ones.
         let matched: [Origin]
     }
 
     /// - Parameters:
-    ///   - path: from the bundle's folder on, without a slash at its end.
-    ///   - isInLeftOut: whether its folder is taken partly.
+    ///   - path: Relative to the bundle's folder, without a trailing slash.
+    ///   - isInLeftOut: Whether its folder's decision is `partly`.
     func verdict(_ path: String, isFolder: Bool, isInLeftOut: Bool = false) -> Verdict {
         let name = path.split(separator: "/").last.map(String.init) ?? path
         var (isOut, matched): (Bool, [Origin]) = (isInLeftOut, [])
@@ -193,7 +192,9 @@ package struct FileExclusions: Equatable, Sendable {
         verdict(path, isFolder: isFolder).decision != .taken
     }
 
-    /// The patterns of an ignore file or a description, in their order: those that nothing matched are probably misspelled.
+    /// The patterns of an ignore file or a description, in their order.
+    ///
+    /// Patterns that matched nothing are probably misspelled.
     package var written: [(origin: Origin, text: String)] {
         (rules + inclusions).filter { $0.origin != .standard }.map { rule in
             (rule.origin, (rule.takesAgain ? "!" : "") + rule.text + (rule.isOfFolders ? "/" : ""))

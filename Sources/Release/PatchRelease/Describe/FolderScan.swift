@@ -4,8 +4,8 @@ package import SystemPackage
 
 /// The files below a folder, by their paths in a bundle.
 ///
-/// The names of files that the exclusions leave out are kept. All else that cannot be an asset is an error, and so is a release
-/// in the folder; the error has every problem of the folder.
+/// The names of excluded files are recorded. Any other file that cannot be an asset is an error, and so is a release in the
+/// folder. The error contains all problems of the folder.
 package struct FolderScan: Equatable, Sendable {
     package struct Found: Equatable, Sendable {
         package let path: AssetPath
@@ -14,9 +14,9 @@ package struct FolderScan: Equatable, Sendable {
 
     /// Sorted by path.
     package let files: [Found]
-    /// Paths from the folder on, sorted; a folder's ends with a slash.
+    /// The excluded paths relative to the folder, sorted; a folder's path ends with a slash.
     package let leftOut: [String]
-    /// Those of ``leftOut`` that no rule of the user named.
+    /// The paths of ``leftOut`` that no rule of the user matched.
     package let leftOutByDefault: [String]
     /// The written rules that matched a file or a folder.
     package let matched: Set<FileExclusions.Origin>
@@ -41,7 +41,7 @@ package struct FolderScan: Equatable, Sendable {
 }
 
 extension FileOperations {
-    /// The file or folder at `path` below `root`, reached without following a symbolic link.
+    /// The file or folder at `path` below `root`, without following symbolic links.
     func find(_ path: AssetPath, below root: FilePath, _ kind: FileStatus.Kind) throws(SigningError) -> FilePath {
         var place = root
         let segments = path.segments

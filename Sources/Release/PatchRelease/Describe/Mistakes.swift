@@ -1,6 +1,6 @@
 import PatchFormat
 
-/// The mistakes of a document, gathered while reading goes on.
+/// Collects the mistakes of a document while reading continues.
 final class Mistakes {
     private(set) var found: [FormatError] = []
     private(set) var doubts: [FormatError] = []
@@ -13,7 +13,7 @@ final class Mistakes {
         doubts.append(error)
     }
 
-    /// The value, or nil if reading it failed.
+    /// Returns the value, or nil if reading failed.
     func take<Value>(_ read: () throws(FormatError) -> Value) -> Value? {
         do throws(FormatError) { return try read() } catch {
             found.append(error)

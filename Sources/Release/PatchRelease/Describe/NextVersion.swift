@@ -1,17 +1,17 @@
 package import PatchFormat
 
-/// The version that a folder without `release.yaml` is released as.
+/// The version under which a folder without `release.yaml` is released.
 ///
-/// Pure: the project's own versions and the published ones are read before.
+/// Pure: the caller reads the project's own versions and the published ones.
 package struct NextVersion: Equatable, Sendable {
     package enum Source: Equatable, Sendable {
-        /// `version` of the nearest package.json.
+        /// `version` in the nearest package.json.
         case packageFile
-        /// `git describe --tags`, without the `v` in front.
+        /// `git describe --tags`, without a leading `v`.
         case git
-        /// The day and the minute of the release: `2026.1128.935`.
+        /// The date and time of the release: `2026.1128.935`.
         case date
-        /// The content is published already, under this version.
+        /// The version under which the same content is published already.
         case published
 
         package var words: String {
@@ -31,9 +31,9 @@ package struct NextVersion: Equatable, Sendable {
         (self.version, self.source) = (version, source)
     }
 
-    /// The first of the project's versions that is not published yet, or a date that is higher than every published one.
+    /// Chooses the first of the project's versions that is not published yet, or else a date version above all published ones.
     ///
-    /// - Parameter published: the versions that the release before lists or withdraws.
+    /// - Parameter published: The versions that the previous release lists or withdraws.
     package init(of project: ProjectVersions, at time: UTCTime, published: Set<String>) {
         let own: [(String?, Source)] = [(project.packageFile, .packageFile), (project.git, .git)]
         for (text, source) in own {
@@ -46,9 +46,10 @@ package struct NextVersion: Equatable, Sendable {
 
     private static func date(_ time: UTCTime, above published: Set<String>) -> VersionLabel {
         let parts = time.description.split { !$0.isNumber }.compactMap { Int($0) }
-        // The minute, because a version that was rolled back is published and not listed: a count would give its number again.
+        // The time of day, not a counter: after a rollback the latest version is published but not listed, so a counter could
+        // repeat it.
         let now = DateVersion(year: parts[0], day: parts[1] * 100 + parts[2], number: parts[3] * 100 + parts[4])
-        // A later date is from a machine whose clock is ahead. Counting on from it keeps the versions increasing.
+        // A later date was created by a machine with a fast clock. Incrementing it keeps the versions in order.
         let last = published.compactMap(DateVersion.init).max()
         let next = last.map { $0 < now ? now : DateVersion(year: $0.year, day: $0.day, number: $0.number + 1) } ?? now
         guard let version = VersionLabel("\(next.year).\(next.day).\(next.number)") else {
@@ -58,7 +59,7 @@ package struct NextVersion: Equatable, Sendable {
     }
 }
 
-/// `2026.1128.935`: the year, the month and the day, and a number within the day.
+/// `2026.1128.935`: the year, month and day, and a number within the day.
 private struct DateVersion: Comparable {
     let year: Int
     let day: Int
@@ -82,7 +83,7 @@ private struct DateVersion: Comparable {
     }
 }
 
-/// The versions that a project gives itself, where it does.
+/// The versions that a project states for itself, if any.
 package struct ProjectVersions: Equatable, Sendable {
     package let packageFile: String?
     package let git: String?

@@ -5,28 +5,30 @@ import PatchTrust
 import ReleaseFolder
 package import SystemPackage
 
-/// What a description's files came to.
+/// The files, manifests and warnings of a description.
 struct DescribedContents: Sendable {
     var patches: [ReleaseDraft.Described] = []
     /// The bytes of each described bundle's manifest.
     var manifests: [Label: AssetManifest] = [:]
-    /// Where each script and asset lies.
+    /// The path of each script and asset.
     var objects: [SHA256Digest: FilePath] = [:]
-    /// What is allowed and probably not meant.
+    /// Valid but probably unintended parts of the description.
     var warnings: [DescriptionError] = []
-    /// To be looked at together.
+    /// Scripts that are checked together.
     var scripts: [DescribedScript] = []
-    /// What the exclusions left out, by patch: paths in the bundle's folder.
+    /// The excluded files by patch, as paths in the bundle's folder.
     var leftOut: [PatchID: [String]] = [:]
-    /// New bundles whose routing was recognised, by patch.
+    /// New bundles with recognised routing, by patch.
     var recognitions: [PatchID: BundleRecognition] = [:]
-    /// The patterns of ignore files, and those of them that matched in some bundle.
+    /// The patterns of ignore files, and those that matched in any bundle.
     private var ignored: [(origin: FileExclusions.Origin, text: String)] = []
     private var matched: Set<FileExclusions.Origin> = []
 }
 
 extension DescribedContents {
-    /// Keeps which patterns of ignore files a bundle has and matched; one of the described folder is for all bundles.
+    /// Records a bundle's ignore patterns and those that matched.
+    ///
+    /// A pattern of the described folder applies to all bundles.
     mutating func note(_ bundle: BundleContents) {
         let known = Set(ignored.map(\.origin))
         ignored += bundle.exclusions.written.filter { rule in
@@ -47,7 +49,7 @@ extension DescribedContents {
 extension DescriptionReading {
     /// Reads `release.yaml` in `folder`.
     ///
-    /// - Throws: `noDescription` where there is none.
+    /// - Throws: `noDescription` if it does not exist, but a similar file does or `folder` is a file.
     package init(folder: FilePath, files: any FileOperations) throws(SigningError) {
         let path = folder.at(ReleaseDescription.fileName)
         do throws(FileError) {
@@ -58,7 +60,7 @@ extension DescriptionReading {
         }
     }
 
-    /// What is to be named instead of a folder without a description; nil where nothing is like it.
+    /// A suggestion if the folder has no description but something similar; nil if it has not.
     private static func meant(by folder: FilePath, _ files: any FileOperations) -> String? {
         if let status = try? files.status(of: folder), status.kind != .directory {
             return "name the folder, not the file"
@@ -80,7 +82,7 @@ extension ReleaseDescription {
 }
 
 extension ReleaseBuilder {
-    /// Looks at every file that the description names.
+    /// Reads every file that the description names.
     func describe(_ description: ReleaseDescription, in folder: FilePath) async throws(SigningError)
         -> DescribedContents
     {

@@ -5,9 +5,9 @@ import PatchTrust
 extension ReleaseDescription {
     /// Reads a description.
     ///
-    /// Unknown keys, wrong types and keys that stand twice are errors.
+    /// Unknown keys, wrong types and duplicate keys are errors.
     ///
-    /// - Throws: the first of them; ``DescriptionReading`` has them all.
+    /// - Throws: the first error; ``DescriptionReading`` contains all of them.
     package init(_ bytes: [UInt8], named file: String = Self.fileName) throws(DescriptionError) {
         let reading = DescriptionReading(bytes, named: file)
         guard let description = reading.description else {
@@ -27,7 +27,7 @@ extension DescribedPatch {
     .union(BundleSelection.keys)
     static let keptVersions = 0...100
 
-    /// Nil where anything in it is a mistake.
+    /// Returns nil if any part is not valid.
     init?(_ fields: Fields, _ mistakes: Mistakes) {
         let before = mistakes.found.count
         let patchID: PatchID? = mistakes.take { () throws(FormatError) in try fields.parsed("id") }
@@ -71,7 +71,7 @@ extension DescribedPatch {
     }
 
     private static func place(of fields: Fields) throws(FormatError) -> ScriptPlace {
-        // Their types in the words of a description, before their grammar.
+        // The types are checked first, so that errors use the description's terms.
         if fields.has("runsIn") { _ = try fields.words("runsIn") }
         if fields.has("pages") { _ = try fields.texts("pages", limit: Limits.pagesOfScript) }
         return try ScriptPlace(fields, kind: .script)
@@ -178,7 +178,7 @@ extension DescribedBundle {
         let rule: String
     }
 
-    /// The elements of a list that hold; nil where there is no list.
+    /// The valid elements of a list; nil if there is no list.
     private static func each<Value>(
         _ key: String,
         of fields: Fields,

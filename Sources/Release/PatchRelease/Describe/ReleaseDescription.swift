@@ -1,15 +1,15 @@
 package import PatchFormat
 
-/// What a person writes about a release: the whole list of a channel, in the order in which it will stand.
+/// The content of `release.yaml`: the complete list of a channel, in its published order.
 package struct ReleaseDescription: Equatable, Sendable {
     package static let fileName = "release.yaml"
 
     package let app: AppID
     package let channel: ChannelName
     package let patches: [DescribedPatch]
-    /// Documents of what the hosts of its scripts expose (`patchline-host-v1`), relative to the description's folder.
+    /// Documents of the interfaces of the scripts' hosts (`patchline-host-v1`), relative to the description's folder.
     package let hosts: [AssetPath]
-    /// What JSPatch's own clients get; nil for nothing.
+    /// The packages for JSPatch's own clients; nil for none.
     package let jspatch: DescribedPackages?
     package let places: DescriptionPositions
 }
@@ -22,7 +22,7 @@ package struct DescribedPatch: Equatable, Sendable {
         case bundle(DescribedBundle)
     }
 
-    /// Another patch that must be taken together with this one, named by its content or by its label in this release.
+    /// Another patch that this one requires, named by its content or by its label in this release.
     package enum Requirement: Equatable, Sendable {
         case content(SHA256Digest)
         case version(VersionLabel)
@@ -32,16 +32,18 @@ package struct DescribedPatch: Equatable, Sendable {
     package let version: VersionLabel
     package let content: Content
     package let rules: PatchRules
-    /// Users of its rules who are named by their ids; the salt that their hashes need is known when the list is drafted.
+    /// Users in its rules who are named by their ids.
+    ///
+    /// The salt of their hashes is known only when the list is drafted.
     package let users: [UserID]
     package let requires: [PatchID: [Requirement]]
-    /// Set for a version that closes a security hole.
+    /// Set for a version that fixes a vulnerability.
     package let security: SecurityAdvisory?
-    /// Where it runs, if it is a script.
+    /// The place where a script runs.
     package let place: ScriptPlace
-    /// How many of the base's other versions of this id stay listed behind this one.
+    /// The number of the base's other versions of this id that stay listed behind this one.
     ///
-    /// One by default, so that a device that may not take the new version keeps the old.
+    /// The default is one, so that a device that is not eligible for the new version keeps the old one.
     package let keep: Int
 
     package static let keepByDefault = 1
@@ -88,20 +90,24 @@ package struct DescribedBundle: Equatable, Sendable {
     package let folder: AssetPath
     package let index: AssetPath
     package let routes: [RoutePattern]?
-    /// Nil where the files decide.
+    /// Nil if the files determine the routing.
     package var routing: BundleRouting?
     package var headers: [HeaderRule] = []
-    /// Files that are compressed content, or that are none although their names say so: a later pattern wins.
+    /// Files that are compressed content, or only have such a name.
+    ///
+    /// A later pattern overrides an earlier one.
     package var codings: [DescribedCoding] = []
-    /// Patterns of asset paths, component by component, whose assets may be cached under a URL that names their content.
+    /// Patterns of asset paths, component by component.
+    ///
+    /// Matching assets may be cached under a URL that contains their digest.
     package let cacheable: [String]
     package let commit: String?
     package let compatibility: [String: String]
     /// The description's own patterns of files to leave out.
     package let exclude: [String]
-    /// The standard ones and the description's own.
+    /// The standard patterns and the description's own.
     package let exclusions: FileExclusions
-    /// Whose clients it is served to as well.
+    /// The gateways that also serve the bundle.
     package var gateways: [Gateway] = []
     package var selection = BundleSelection()
 }

@@ -4,19 +4,19 @@ import PatchLanguage
 import PatchStore
 import SystemPackage
 
-/// A script of a description, and where its mistakes are told.
+/// A script of a description, with the field for its mistakes.
 struct DescribedScript: Sendable {
     /// `patches[0].file`.
     let field: String
     let path: FilePath
-    /// Nil for one that runs in pages alone, which no program's interface knows.
+    /// Nil for a script that runs only in pages, where no host interface applies.
     let textForPrograms: String?
 }
 
-/// Looks at all scripts of a description together: whether they are programs, and whether their hosts have what they name.
+/// Checks all scripts of a description together: their syntax, and whether their hosts expose the names they use.
 struct ScriptLook: Sendable {
     let parsing: ScriptParsing
-    /// Documents of what hosts expose, relative to ``folder``.
+    /// Documents of host interfaces, relative to ``folder``.
     let hosts: [AssetPath]
     let folder: FilePath
     let places: DescriptionPositions

@@ -3,26 +3,26 @@ import FoundationEssentials
 import PatchFormat
 package import SystemPackage
 
-/// What says whether the scripts of a release are programs.
+/// How the syntax of a release's scripts is checked.
 package enum ScriptParsing: Sendable {
-    /// Nobody asks.
+    /// No check.
     case none
-    /// There is no program that could.
+    /// The program for the check is not installed.
     case notInstalled
     case by(ScriptParser)
 }
 
-/// `patchscript check --json`, which has the engine that scripts run in.
+/// Runs `patchscript check --json`, which contains the engine that scripts run in.
 package struct ScriptParser: Sendable {
-    /// Why a script is no program.
+    /// A syntax error of a script.
     struct Mistake: Equatable, Sendable {
-        /// From 1, where they are known.
+        /// Counted from 1, if known.
         let (line, column): (Int?, Int?)
         let message: String
     }
 
     static let (timeout, limit) = (60, 4_000_000)
-    /// What finding libraries and folders takes, and no more: passphrases may stand in the environment.
+    /// Only the variables needed to find libraries and folders: the environment may contain passphrases.
     private static var environment: [String] {
         let all = ProcessInfo.processInfo.environment
         return ["PATH", "LD_LIBRARY_PATH", "LANG", "TMPDIR"].compactMap { name in all[name].map { "\(name)=\($0)" } }
@@ -32,7 +32,7 @@ package struct ScriptParser: Sendable {
 
     package init(_ program: FilePath) { self.program = program }
 
-    /// Those of `scripts` that are no programs.
+    /// The syntax errors of `scripts`.
     func mistakes(in scripts: [FilePath]) throws(ChildProcessError) -> [FilePath: Mistake] {
         let outcome = try ChildProcess.run(
             [program.string, "check", "--json", "--"] + scripts.map(\.string),

@@ -1,10 +1,10 @@
 import PatchFormat
 
-/// Parts of a bundle's `headers` and `cacheable` that are valid and probably not meant.
+/// Valid but probably unintended parts of a bundle's `headers` and `cacheable`.
 struct ServingDoubts {
     private(set) var found: [(key: String, rule: String)] = []
 
-    /// - Parameter before: the manifests of the release before this one.
+    /// - Parameter before: The manifests of the previous release.
     init(_ manifest: AssetManifest, _ bundle: DescribedBundle, before: [Label: AssetManifest]) {
         for pattern in Set(bundle.headers.map(\.pattern) + bundle.codings.map(\.pattern)).sorted(by: {
             $0.text < $1.text
@@ -31,7 +31,7 @@ struct ServingDoubts {
         for (label, old) in older.sorted(by: { "\($0.key)" < "\($1.key)" }) { compare(manifest, old, label) }
     }
 
-    /// Cacheable files whose content changed and whose name did not.
+    /// Finds cacheable files with changed content under an unchanged name.
     private mutating func compare(_ manifest: AssetManifest, _ old: AssetManifest, _ label: Label) {
         let changed = manifest.assets.filter { asset in
             asset.cacheable && old[asset.path].map { $0.fingerprint.sha256 != asset.fingerprint.sha256 } ?? false

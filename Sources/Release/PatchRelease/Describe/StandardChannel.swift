@@ -1,7 +1,7 @@
 package import PatchFormat
 import PatchTrust
 
-/// The channel of a release that names none.
+/// The default channel of a release.
 package struct StandardChannel: Equatable, Sendable {
     package enum Rule: String, Equatable, Sendable {
         case only = "the app's only channel"
@@ -11,7 +11,7 @@ package struct StandardChannel: Equatable, Sendable {
     package let channel: ChannelName
     package let rule: Rule
 
-    /// The only channel, or `production`; nil where there are several and none is called so.
+    /// The only channel, or `production`; nil if there are several channels but no `production`.
     package init?(of channels: [ChannelName]) {
         if channels.count == 1 {
             (channel, rule) = (channels[0], .only)

@@ -3,19 +3,23 @@ import YAMLReading
 
 /// A YAML file as JSON values, with the line of each field.
 ///
-/// The core schema of YAML 1.2: only `true` and `false` are booleans (not `on` or `yes`), numbers are decimal integers.
-/// What looks like another number is refused with the hint to quote it, because `1.10` is not the text `1.10`.
+/// Uses the core schema of YAML 1.2: only `true` and `false` are booleans (not `on` or `yes`), numbers are decimal integers. Text
+/// that looks like another number is rejected with a hint to quote it, because `1.10` is not the text `1.10`.
 struct YAMLDocument {
     private static let maximumDepth = 16
     private static let maximumNodes = 500_000
 
     let json: JSON
-    /// By field, `patches[0].version`; the document itself is the empty field.
+    /// The line by field, such as `patches[0].version`.
+    ///
+    /// The document itself is the empty field.
     let lines: [String: Int]
-    /// Values that could not be read; `null` stands in their place.
+    /// Errors of values that could not be read.
+    ///
+    /// Each is replaced by `null`.
     let mistakes: [DescriptionError]
 
-    /// - Throws: what keeps the document from being read at all.
+    /// - Throws: an error that prevents the document from being read at all.
     init(_ bytes: [UInt8], named file: String) throws(DescriptionError) {
         let text: String
         do throws(FileText.Problem) { text = try FileText.decode(bytes) } catch {
@@ -40,7 +44,7 @@ struct YAMLDocument {
         mutating func value(_ index: Int, at field: String, depth: Int) throws(DescriptionError) -> JSON {
             let node = tree[index]
             nodes += 1
-            // Aliases can make a small file into a huge document.
+            // Aliases can expand a small file into a huge document.
             guard depth <= maximumDepth, nodes <= maximumNodes else {
                 throw DescriptionError(
                     file,
@@ -115,14 +119,14 @@ struct YAMLDocument {
     }
 }
 
-/// Which plain texts a YAML reader takes for numbers.
+/// Plain texts that a YAML reader may parse as numbers.
 enum YAMLNumber {
     static func isInteger(_ text: String) -> Bool {
         let digits = text.hasPrefix("-") ? text.dropFirst() : text[...]
         return !digits.isEmpty && digits.utf8.allSatisfy(isDigit) && (digits.utf8.count == 1 || digits.first != "0")
     }
 
-    /// Whether some YAML reader would take it for a number: `1.10`, `1e3`, `0x10`, `007`, `1_000`, `.inf`.
+    /// Whether any YAML reader would parse it as a number: `1.10`, `1e3`, `0x10`, `007`, `1_000`, `.inf`.
     static func looksLikeOne(_ text: String) -> Bool {
         let bare = text.drop { $0 == "-" || $0 == "+" }
         if [".inf", ".Inf", ".INF", ".nan", ".NaN", ".NAN"].contains(String(bare)) { return true }

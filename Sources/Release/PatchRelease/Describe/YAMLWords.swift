@@ -1,6 +1,6 @@
 import YAMLReading
 
-/// What libyaml says of a text that is no YAML, as whoever wrote it needs to hear it.
+/// Rewords libyaml's errors for the author of the text.
 enum YAMLWords {
     static func error(_ fault: YAMLFault, in text: String, of file: String) -> DescriptionError {
         switch fault {

@@ -1,12 +1,12 @@
 package import PatchFormat
 
-/// Why no selection can be made for an app to ship.
+/// The reason why no selection can be made for an app.
 package enum EmbeddingProblem: Error, Equatable, Sendable {
-    /// The list holds nothing that everybody may take.
+    /// The list contains no version for all devices.
     case nothing
     case notListed(PatchID, VersionLabel)
     case unmet(Label, requires: PatchID)
-    /// Their folders would be one on a disk that does not tell cases apart.
+    /// Two ids whose folders collide on a file system that ignores case.
     case sameFolder(PatchID, PatchID)
 }
 
@@ -21,15 +21,15 @@ extension EmbeddingProblem: CustomStringConvertible {
     }
 }
 
-/// What an app ships of a list: of each id one version.
+/// The versions that an app embeds from a list: one version per id.
 ///
-/// Pure. Where nobody chose, the newest version whose rules keep it from no device: no rollout below 100 %, app
-/// versions, condition, users or required dial. Versions that require others come with those or not at all.
+/// Pure. The default is the newest version whose rules exclude no device: no rollout below 100 %, app versions, condition, users
+/// or required dial. A version that requires others is embedded only together with them.
 package struct EmbeddedSelection: Equatable, Sendable {
-    /// By id, in ascending order.
+    /// In ascending order of ids.
     package let entries: [PatchEntry]
 
-    /// - Parameter chosen: versions that a person named, whatever their rules.
+    /// - Parameter chosen: Versions that the user named. Their rules are ignored.
     package init(_ list: PatchList, chosen: [PatchID: VersionLabel] = [:]) throws(EmbeddingProblem) {
         var candidates: [PatchID: ArraySlice<PatchEntry>] = [:]
         for entry in list.entries {
@@ -62,10 +62,10 @@ package struct EmbeddedSelection: Equatable, Sendable {
     }
 }
 
-/// The version of each id that would be taken now.
+/// The current candidate of each id.
 ///
-/// Of those whose requirement the others do not meet the first by id is dropped, as long as there is one. An id is looked
-/// at again only when what it relied on was dropped, so that this takes time in proportion to the list.
+/// While a candidate lacks a requirement, the first such id drops its candidate. An id is checked again only after a version it
+/// relied on was dropped, so the total time is proportional to the list's size.
 private struct Heads {
     private struct Content: Hashable {
         let id: PatchID
@@ -73,12 +73,12 @@ private struct Heads {
     }
 
     private var candidates: [PatchID: ArraySlice<PatchEntry>]
-    /// Who has a version that would do with this content.
+    /// The ids with a version that accepts this content as a requirement.
     private let relying: [Content: [PatchID]]
     private let ids: [PatchID]
     private let places: [PatchID: Int]
     private var isOpen: [Bool]
-    /// No id before this place is open.
+    /// All ids before this index are closed.
     private var firstOpen = 0
 
     init(_ candidates: [PatchID: ArraySlice<PatchEntry>]) {
@@ -95,10 +95,10 @@ private struct Heads {
         self.relying = relying
     }
 
-    /// By id.
+    /// The current candidates, in order of ids.
     var entries: [PatchEntry] { ids.compactMap { candidates[$0]?.first } }
 
-    /// The first id whose version requires what no other's is.
+    /// The first id with an unmet requirement, and the required id.
     mutating func nextUnmet() -> (id: PatchID, other: PatchID)? {
         while firstOpen < ids.count {
             if isOpen[firstOpen], let other = unmet(ids[firstOpen]) { return (ids[firstOpen], other) }
@@ -115,7 +115,7 @@ private struct Heads {
         }?.key
     }
 
-    /// Its next version stands for it, or nothing does.
+    /// Replaces the id's candidate by its next version, if any.
     mutating func drop(_ id: PatchID) {
         guard let head = candidates[id]?.popFirst() else { return }
         for other in relying[Content(id: id, sha256: head.fingerprint.sha256)] ?? [] { open(other) }

@@ -5,14 +5,16 @@ import PatchTrust
 package import ReleaseFolder
 package import SystemPackage
 
-/// Writes the embedded folder of an app: complete and verified as a device verifies it, or not at all.
+/// Writes the embedded folder of an app, verified like a device verifies it.
+///
+/// The folder is written completely or not at all.
 package struct EmbeddedWriter: Sendable {
     package let output: FilePath
     private let files: any FileOperations
     private let replaces: Bool
 
-    /// - Parameter force: also replaces a folder from a newer release, or of another app.
-    /// - Throws: `.exists` when the output is anything but an older embedded folder of this app and channel.
+    /// - Parameter force: Whether a folder from a newer release or of another app may be replaced.
+    /// - Throws: `.exists` if the output exists and is not an older embedded folder of this app and channel.
     package init(
         _ output: FilePath,
         of release: VerifiedRelease,
@@ -23,7 +25,7 @@ package struct EmbeddedWriter: Sendable {
         self.files = files
         replaces = try onDisk { () throws(FileError) in try files.status(of: output) } != nil
         guard replaces else { return }
-        // A folder that is not an embedded one is never replaced.
+        // Only embedded folders are ever replaced.
         guard let there = try? EmbeddedFolder(output, files: files).document else { throw .exists(output) }
         let header = release.release.header
         let isOlder =
@@ -32,10 +34,12 @@ package struct EmbeddedWriter: Sendable {
         guard isOlder || force else { throw .exists(output) }
     }
 
-    /// Afterwards: the folder is at ``output``, durably; an error leaves the one before unchanged.
+    /// Writes the folder.
+    ///
+    /// Afterwards the folder is at ``output``, durably; after an error the previous one is unchanged.
     ///
     /// - Parameters:
-    ///   - elsewhere: the location of an object that the release leaves out.
+    ///   - elsewhere: The location of an object that the release does not contain.
     package func write(
         _ selection: EmbeddedSelection,
         of release: VerifiedRelease,
@@ -69,7 +73,7 @@ package struct EmbeddedWriter: Sendable {
         }
     }
 
-    /// Every script and asset: its name in the folder, and its present location.
+    /// Every script and asset: its name in the folder and its current location.
     private static func copies(
         of document: EmbeddedDocument,
         _ release: VerifiedRelease,
@@ -109,7 +113,7 @@ package struct EmbeddedWriter: Sendable {
         return documents
     }
 
-    /// Makes the folders of `names`, lets `body` fill them, and makes their names durable.
+    /// Creates the folders of `names`, lets `body` fill them, and makes their names durable.
     private func filling(_ folder: FilePath, with names: [String], _ body: () throws(FileError) -> Void)
         throws(FileError)
     {
@@ -122,14 +126,14 @@ package struct EmbeddedWriter: Sendable {
 }
 
 extension FilePermissions {
-    /// 0755: other users read what an app ships.
+    /// 0755: other users may read the files that an app embeds.
     fileprivate static let readableDirectory = FilePermissions(rawValue: 0o755)
 }
 
 extension ReleaseTrust {
-    /// The root that ships inside an app: this one, or a newer or older one of the same app.
+    /// Returns the root that an app embeds: this one, or a newer or older one of the same app.
     ///
-    /// - Parameter file: another root.json; it must be signed by itself, and for this app.
+    /// - Parameter file: Another root.json. It must be signed by its own keys and be for this app.
     package func shippedRoot(_ file: FilePath?, files: any FileOperations) throws(SigningError) -> [UInt8] {
         let path = file ?? folder.at(Self.rootFile)
         let bytes = try onDisk { () throws(FileError) in try files.read(path, limit: Limits.root) }

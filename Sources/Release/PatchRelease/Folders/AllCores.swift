@@ -1,14 +1,14 @@
 import PatchFormat
 import Synchronization
 
-/// Applies `transform` to every element on all cores; results in the order of the elements.
+/// Applies `transform` to all elements on all cores.
 ///
-/// At most one element a core is worked on at a time, so a `transform` that waits for a process has that many of them.
-/// After an error no element behind it is begun.
+/// The results are in the order of the elements. Each core processes one element at a time, so a `transform` that runs a process
+/// has one process per core. After an error, no later element is started.
 ///
-/// - Parameter chunk: how many elements one task takes: few enough to share the work out evenly, enough that the sharing
-///   costs nothing.
-/// - Throws: the error of the first element that has one, whichever finished first.
+/// - Parameter chunk: The number of elements per task: small enough to distribute the work evenly, large enough to keep the
+///   overhead low.
+/// - Throws: the error of the first failing element, in the order of the elements.
 func mapOnAllCores<Element: Sendable, Output: Sendable, Failure: Error>(
     _ elements: [Element],
     chunk: Int = 16,
@@ -28,7 +28,7 @@ func mapOnAllCores<Element: Sendable, Output: Sendable, Failure: Error>(
                 do throws(Failure) {
                     var outputs: [Output] = []
                     for element in part { outputs.append(try transform(element)) }
-                    // Here, not where parts are gathered: that task gets its turn once all cores have nothing better to do.
+                    // Reported here, not where the parts are collected: that task only runs once the cores are idle.
                     progress(done.add(part.count))
                     return (start, .success(outputs))
                 } catch {
@@ -47,17 +47,17 @@ func mapOnAllCores<Element: Sendable, Output: Sendable, Failure: Error>(
     return outputs
 }
 
-/// How many elements are done.
+/// The number of finished elements.
 private final class Done: Sendable {
     private let count = Atomic(0)
 
-    /// - Returns: how many they are now.
+    /// - Returns: the new number.
     func add(_ number: Int) -> Int {
         count.wrappingAdd(number, ordering: .relaxed).newValue
     }
 }
 
-/// The earliest part that failed so far.
+/// The earliest part that has failed so far.
 private final class FirstFailure: Sendable {
     private let lowest = Atomic(Int.max)
 

@@ -2,13 +2,13 @@ import PatchStore
 import SystemPackage
 
 extension FileOperations {
-    /// Gives the complete folder `new` the name `output`, where nothing stands or, with `replaces`, an older one.
+    /// Renames the complete folder `new` to `output`, which may exist only if `replaces` is true.
     ///
-    /// Afterwards: the new folder stands there, durably; after an error the old one.
+    /// Afterwards the new folder is stored there, durably; after an error the old one.
     func putFolder(_ new: FilePath, at output: FilePath, replaces: Bool) throws(FileError) {
         let parent = output.parent
         let old = parent.at(".\(output.name ?? "").old")
-        // rename(2) puts no directory in the place of a full one, so the old one steps aside first.
+        // rename(2) cannot replace a non-empty directory, so the old one is moved aside first.
         let steppedAside = replaces ? try status(of: output) != nil : false
         if steppedAside {
             try removeTree(old)

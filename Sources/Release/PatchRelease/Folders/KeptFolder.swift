@@ -1,12 +1,12 @@
 package import SystemPackage
 
-/// A folder that no replacement may touch.
+/// A folder that no replacement may delete.
 package struct KeptFolder: Equatable, Sendable {
-    /// What it is to a person: "the source folder".
+    /// Its name in messages: "the source folder".
     package let role: String
-    /// Without symbolic links on the way.
+    /// The path without symbolic links.
     package let path: FilePath
-    /// Whether what lies in it stays too; else only the folder and those around it.
+    /// Whether its contents are kept too; else only the folder itself and its parents.
     package let keepsContents: Bool
 
     package init(_ role: String, _ path: FilePath, keepsContents: Bool = true) {

@@ -2,9 +2,9 @@ package import PatchStore
 package import SystemPackage
 
 extension FileOperations {
-    /// A new file, whole and durable under its name, which nothing had before.
+    /// Creates a new file, completely and durably, under a name that must not exist.
     ///
-    /// After an error, and after a crash, nothing stands under the name or all of it does.
+    /// After an error or a crash, either no file or the complete file exists.
     package func writeNew(
         _ bytes: [UInt8],
         to path: FilePath,
@@ -16,7 +16,7 @@ extension FileOperations {
             do throws(FileError) {
                 try removeIfPresent(sibling)
                 try write(bytes, to: sibling, permissions: permissions)
-                // link(2) refuses a name that is taken; rename(2) would replace what has it.
+                // link(2) fails if the name exists; rename(2) would replace the file.
                 try link(sibling, to: path)
             } catch {
                 try? remove(sibling)

@@ -1,20 +1,20 @@
 import PatchStore
 import SystemPackage
 
-/// A folder that gets its name once everything in it is right.
+/// A folder that gets its final name once it is complete.
 struct NewFolder: Sendable {
     let path: FilePath
     let files: any FileOperations
     private let replaces: Bool
 
-    /// - Parameter replaces: whether what stands there now may go.
+    /// - Parameter replaces: Whether an existing folder may be deleted.
     init(_ path: FilePath, replacing replaces: Bool, files: any FileOperations) {
         self.path = path
         self.replaces = replaces
         self.files = files
     }
 
-    /// - Throws: `.exists` or `.notReplaced` when something stands at `path` and may not be replaced.
+    /// - Throws: `.exists` or `.notReplaced` if `path` exists and may not be replaced.
     init(
         _ path: FilePath,
         _ sort: OwnFolder,
@@ -31,9 +31,11 @@ struct NewFolder: Sendable {
         }
     }
 
-    /// Afterwards: what `fill` made stands at ``path``, durably; when it throws, what stood there before.
+    /// Creates the folder.
     ///
-    /// - Parameter fill: makes the folder that it is given the name of.
+    /// Afterwards the folder that `fill` made is at ``path``, durably; after an error the previous one is unchanged.
+    ///
+    /// - Parameter fill: Creates the folder at the given path.
     func made<Value>(_ fill: (FilePath) throws(SigningError) -> Value) throws(SigningError) -> Value {
         let new = path.parent.at(".\(path.name ?? "new").new")
         do throws(SigningError) {

@@ -2,25 +2,27 @@ package import PatchStore
 package import ReleaseFolder
 package import SystemPackage
 
-/// Writes releases that were fetched side by side into one new folder, once each was read back and verified.
+/// Writes downloaded releases into one new folder, after each was read back and verified.
 package struct PulledFolder: Sendable {
-    /// What is published now.
+    /// The currently published release.
     package static let base = "base"
-    /// What is to be signed.
+    /// The release to sign.
     package static let release = "release"
-    /// What a proposal takes its content from: another channel's release, or an older one.
+    /// The source of a proposal's content: another channel's release, or an older one.
     package static let source = "source"
 
     private let folder: NewFolder
 
     package var output: FilePath { folder.path }
 
-    /// - Throws: `.exists` or `.notReplaced` when something stands at `output` and may not be replaced.
+    /// - Throws: `.exists` or `.notReplaced` if `output` exists and may not be replaced.
     package init(_ output: FilePath, replacing: Replacement, files: any FileOperations) throws(SigningError) {
         folder = try NewFolder(output, .pulled, replacing: replacing, files: files)
     }
 
-    /// Afterwards: every release stands below ``output``, durably; after an error what stood there before.
+    /// Writes the releases.
+    ///
+    /// Afterwards every release is stored below ``output``, durably; after an error the previous folder is unchanged.
     package func write(
         _ releases: [(name: String, release: SignedRelease)],
         rootOfTrust: ReleaseTrust

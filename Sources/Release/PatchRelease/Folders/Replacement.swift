@@ -3,26 +3,26 @@ import PatchStore
 import ReleaseFolder
 package import SystemPackage
 
-/// Whether a new folder may take the place of what stands under its name.
+/// Whether a new folder may replace an existing one.
 package enum Replacement: Sendable {
     case nothing
-    /// A folder that this program made before, and that is not, holds not and lies not in one of these.
+    /// A folder that this program made earlier. It must not be, contain or be inside a kept folder.
     ///
-    /// - place: the name of the new folder without symbolic links on the way.
+    /// - place: The path of the new folder without symbolic links.
     case ownFolder(at: FilePath, besides: [KeptFolder])
 }
 
 /// The folders that `patchsign` makes and may replace.
 enum OwnFolder {
     case release
-    /// Releases side by side, as `patchsign pull` writes them.
+    /// Several releases in one folder, as `patchsign pull` writes them.
     case pulled
 
     static let releaseFile = "release.json"
     private static let releaseParts: Set<String> = [releaseFile, "role.json", "objects", "targets"]
     private static let pulledParts: Set<String> = [PulledFolder.base, PulledFolder.release, PulledFolder.source]
 
-    /// Nil for a folder of this sort and nothing else in it.
+    /// Returns nil if the folder is of this kind and contains nothing else.
     func refusal(of path: FilePath, files: any FileOperations) throws(FileError) -> ReplacementRefusal? {
         guard try files.status(of: path)?.kind == .directory else { return .noFolder }
         let names = try files.list(path)
@@ -47,7 +47,7 @@ enum OwnFolder {
 }
 
 extension Replacement {
-    /// The kept folder because of which nothing at `place` may go.
+    /// The kept folder that prevents deleting `place`.
     static func keeper(of place: FilePath, among kept: [KeptFolder]) -> KeptFolder? {
         kept.first { folder in
             folder.path.starts(with: place) || folder.keepsContents && place.starts(with: folder.path)

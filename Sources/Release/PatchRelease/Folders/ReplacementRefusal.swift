@@ -1,11 +1,11 @@
-/// Why what stands at a place is not replaced.
+/// The reason why an existing file or folder is not replaced.
 package enum ReplacementRefusal: Equatable, Sendable {
     case noFolder
-    /// It lacks the file that each folder of its sort has.
+    /// It lacks the file that every folder of its kind has.
     case unmarked(wanted: String)
-    /// It holds something that this program did not put there.
+    /// It contains a file that this program did not create.
     case foreign(String)
-    /// It is, holds or lies in a folder that stays.
+    /// It is, contains or is inside a folder that must be kept.
     case kept(KeptFolder)
 }
 

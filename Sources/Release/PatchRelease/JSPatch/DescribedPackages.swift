@@ -1,6 +1,6 @@
 package import PatchFormat
 
-/// Which of a channel's scripts JSPatch's own clients get, over which wires, and for which versions of the app.
+/// The scripts of a channel that JSPatch's own clients receive, with the wires and the app versions.
 ///
 /// ```yaml
 /// jspatch:
@@ -11,11 +11,13 @@ package import PatchFormat
 ///   after: 7
 /// ```
 package struct DescribedPackages: Equatable, Sendable {
-    /// The patch whose newest version is the script of that name; one is `main.js`.
+    /// The patch whose newest version is the script of that name.
+    ///
+    /// One script must be `main.js`.
     package let scripts: [ScriptName: PatchID]
     package let appVersions: [AppVersion]
     package let wires: [GatewayPackages.Wire]
-    /// The highest number that the server before this one gave out; 0 for none.
+    /// The highest number that an earlier server has issued; 0 for none.
     package let after: Int
 
     package init(
@@ -30,7 +32,7 @@ package struct DescribedPackages: Equatable, Sendable {
         self.after = after
     }
 
-    /// One for each wire and version of the app.
+    /// One line for each wire and app version.
     package var lines: [GatewayPackages.Line] {
         wires.flatMap { wire in appVersions.map { GatewayPackages.Line(wire, $0) } }
     }
@@ -38,7 +40,7 @@ package struct DescribedPackages: Equatable, Sendable {
     static let key = "jspatch"
     private static let keys: Set<String> = ["scripts", "appVersions", "loader", "platform", "after"]
 
-    /// Nil where anything in it is a mistake, or there is none.
+    /// Returns nil if the member is absent or not valid.
     init?(in fields: Fields, _ mistakes: Mistakes) {
         guard fields.has(Self.key) else { return nil }
         let before = mistakes.found.count

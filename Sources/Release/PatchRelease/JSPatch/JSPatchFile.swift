@@ -5,7 +5,7 @@ import PatchTrust
 import ReleaseFolder
 package import SystemPackage
 
-/// A file that is signed by itself in JSPatch's form.
+/// A single file signed in JSPatch's form.
 package enum JSPatchFile {
     package static func fingerprint(_ path: FilePath) throws(SigningError) -> Fingerprint {
         try onDisk { () throws(FileError) in try DiskFiles().fingerprint(of: path, limit: Limits.object) }

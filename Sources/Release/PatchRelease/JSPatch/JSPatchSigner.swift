@@ -4,14 +4,14 @@ package import PatchCrypto
 import PatchTrust
 package import SystemPackage
 
-/// Who signs packages of JSPatch's loader: any key that signs for a release could, and pairs of 1,024 bits besides.
+/// A key for packages of JSPatch's loader: any key that can sign releases, or an old RSA pair of at least 1,024 bits.
 package struct JSPatchSigner: Sendable {
     private enum Source: Sendable {
         case key(SigningKey)
         case old(JSPatchPrivateKey)
     }
 
-    /// How messages name it.
+    /// The key's name in messages.
     package let file: FilePath
     package let publicKey: JSPatchPublicKey
     private let source: Source
@@ -30,7 +30,7 @@ package struct JSPatchSigner: Sendable {
 
     /// A PKCS#8 file.
     ///
-    /// - Throws: as a ``SigningKey`` does, but not for a key of 1,024 to 2,047 bits.
+    /// - Throws: the errors of ``SigningKey``, except that keys of 1,024 to 2,047 bits are accepted.
     package init(
         _ file: FilePath,
         passphrase: String?,
@@ -49,7 +49,7 @@ package struct JSPatchSigner: Sendable {
         }
     }
 
-    /// Nil of an old pair, which has no other use: no role and no entry can be signed with it.
+    /// Nil for an old pair, which cannot sign roles or entries.
     package var signingKey: SigningKey? {
         switch source {
         case .key(let key): key

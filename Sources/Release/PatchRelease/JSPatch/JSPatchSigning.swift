@@ -2,17 +2,17 @@ import PatchFormat
 import PatchCrypto
 import PatchTrust
 
-/// The JSPatch forms of a list: made by a key that is marked for them, or kept from the base.
+/// The JSPatch forms of a list: signed by a dedicated key, or kept from the base.
 struct JSPatchSigning: Sendable {
     struct Signed: Sendable {
-        /// One for each row; nil where it has none.
+        /// One form per row; nil for rows without one.
         let forms: [JSPatchForm?]
-        /// Whose signatures those are.
+        /// The keys of these signatures.
         let keys: JSPatchKeys
         let counts: SignatureCounts
     }
 
-    /// Without one, what the base has stays and nothing is made.
+    /// Nil keeps the base's forms and makes no new ones.
     let signer: SigningKey?
     let base: JSPatchKeys
 

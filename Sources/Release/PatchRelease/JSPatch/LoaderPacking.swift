@@ -5,13 +5,13 @@ import PatchCrypto
 import PatchTrust
 package import SystemPackage
 
-/// Scripts from files as a package of JSPatch's loader.
+/// Packs script files into a package of JSPatch's loader.
 package struct LoaderPacking: Sendable {
-    /// What was written.
+    /// The result of packing.
     package struct Packed: Equatable, Sendable {
         package let file: FilePath
         package let scripts: Int
-        /// Of the package, in bytes.
+        /// The size of the package, in bytes.
         package let size: Int
         package let place: LoaderPlace?
 
@@ -23,13 +23,15 @@ package struct LoaderPacking: Sendable {
         }
     }
 
-    /// `.zip` is added where it is missing.
+    /// The output file; `.zip` is appended if it is missing.
     package let output: FilePath
     private let scripts: LoaderScripts
 
-    /// Reads the scripts, which stand in the package by their files' names.
+    /// Reads the scripts.
     ///
-    /// - Parameter origin: what the package says it is; nil for one that says nothing.
+    /// Their names in the package are their file names.
+    ///
+    /// - Parameter origin: The app version and number that the package states; nil for none.
     package init(_ files: [FilePath], to output: FilePath, for origin: LoaderPlace?) throws(SigningError) {
         let named = output.name ?? ""
         let place = named.hasSuffix(Self.suffix) ? output : output.parent.at("\(named)\(Self.suffix)")
@@ -39,18 +41,18 @@ package struct LoaderPacking: Sendable {
 
     private static let suffix = ".zip"
 
-    /// Signs and writes the package, and reads it as a loader will before that.
+    /// Signs the package, verifies it as a loader does, and writes it.
     ///
-    /// Afterwards: the file stands, durably, or it does not.
+    /// Afterwards the file is stored, durably; after an error it does not exist.
     package func pack(signedBy signer: JSPatchSigner) throws(SigningError) -> Packed {
         let bytes = try Self.bytes(scripts, of: output, signedBy: signer)
         try DiskFiles().writeNew(bytes, to: output, permissions: .publicFile)
         return Packed(file: output, scripts: scripts.scripts.count, size: bytes.count, place: scripts.place)
     }
 
-    /// A package, read as a loader will.
+    /// Returns a package that was verified as a loader does.
     ///
-    /// - Parameter file: how messages name it.
+    /// - Parameter file: Its name in messages.
     static func bytes(
         _ scripts: LoaderScripts,
         of file: FilePath,
@@ -75,7 +77,9 @@ package struct LoaderPacking: Sendable {
 }
 
 extension LoaderScripts {
-    /// Reads the scripts, which stand in `package` by their files' names.
+    /// Reads the scripts.
+    ///
+    /// Their names in `package` are their file names.
     init(files: [FilePath], for origin: LoaderPlace?, in package: FilePath) throws(SigningError) {
         var scripts: [ScriptName: [UInt8]] = [:]
         var left = Limits.loaderScripts

@@ -1,47 +1,47 @@
 import Gateways
 package import PatchFormat
 
-/// Which packages of JSPatch's clients a release has: decided from its list, what is described, and what the base has.
+/// The packages of a release for JSPatch's clients, derived from its list, its description and the base's packages.
 ///
-/// Pure: no file, no key. A number is given out once: what is packed anew has the next one, what is not listed any more keeps its own.
+/// Pure: no file, no key. Each number is used once: a new package gets the next one, and an unlisted package keeps its own.
 package struct PackageDraft: Equatable, Sendable {
-    /// What one wire has for one version of the app.
+    /// The packages of one wire for one app version.
     package struct Row: Equatable, Sendable {
         package let line: GatewayPackages.Line
-        /// The highest number that was given out before; 0 for none.
+        /// The highest number issued so far; 0 for none.
         package let before: Int
         package let scripts: [ScriptName: PatchID]
-        /// The base's, as far as all that is in them is listed; the newest first.
+        /// The base's packages whose scripts are all listed, newest first.
         package let kept: [GatewayPackages.Package]
-        /// The base's newest, whether it is kept or not.
+        /// The base's newest package, even if it is not kept.
         package let last: GatewayPackages.Package?
-        /// What is to be packed now, if anything is.
+        /// The package to make, if any.
         package let new: New?
 
-        /// What clients have of it where nothing is packed.
+        /// The effect on clients if no package is made.
         package var withoutNew: Without {
             guard let version = LoaderVersion(before) else { return .nothing }
             return kept.first?.version == version ? .stay(version) : .lose(version)
         }
     }
 
-    /// What becomes of a wire's clients without the package that its scripts need.
+    /// The effect on a wire's clients if their new package is not made.
     package enum Without: Equatable, Sendable {
-        /// They stay on scripts that were replaced.
+        /// Clients keep running scripts that were replaced.
         case stay(LoaderVersion)
-        /// The last version is not to be had any more.
+        /// The last version is no longer available.
         case lose(LoaderVersion)
-        /// They never had anything.
+        /// Clients have never received a package.
         case nothing
     }
 
-    /// What is done where the keys for a package are not there.
+    /// The behaviour if the keys for a package are not available.
     package enum Need: Equatable, Sendable {
-        /// No release: the description asks for it.
+        /// The release fails, because its description requests the package.
         case described
-        /// No release, unless whoever makes it says so: its list has other scripts than clients have.
+        /// The release fails unless the caller allows it: its list has other scripts than the clients.
         case carried
-        /// A release without it: what is taken back must go, with keys or without.
+        /// The release is made without the package: a withdrawal must succeed even without keys.
         case ifPossible
     }
 
@@ -51,7 +51,7 @@ package struct PackageDraft: Equatable, Sendable {
         package let need: Need
     }
 
-    /// A row of the list, as far as packages depend on it.
+    /// The properties of a list's row that packages depend on.
     package struct Listed: Equatable, Sendable {
         let label: Label
         let kind: PatchKind
@@ -74,16 +74,16 @@ package struct PackageDraft: Equatable, Sendable {
     }
 
     package let rows: [Row]
-    /// Of what is described: what reaches fewer clients than it says.
+    /// Warnings about described scripts that reach fewer clients than described.
     package let doubts: [Problem]
 
-    /// What is wrong with a description's scripts, by the field.
+    /// A mistake about a description's scripts.
     package struct Problem: Error, Equatable {
         package let field: String
         package let rule: String
     }
 
-    /// - Parameter described: nil where JSPatch's clients get nothing more.
+    /// - Parameter described: nil if JSPatch's clients receive nothing new.
     package init(
         _ described: DescribedPackages?,
         list: [Listed],
@@ -100,7 +100,7 @@ package struct PackageDraft: Equatable, Sendable {
             )
         }
         let lines = Set(rows.map(\.line))
-        // Its numbers stay taken, for the day on which it is switched on again.
+        // Its numbers stay reserved, in case it is switched on again.
         self.rows = rows + base.filter { !lines.contains($0.line) }.map { Row(off: $0) }
         self.doubts = doubts
         guard self.rows.count <= Limits.gatewayLines else {
@@ -111,12 +111,12 @@ package struct PackageDraft: Equatable, Sendable {
         }
     }
 
-    /// The base's wires as they are, over a list that may be another; or those of a release that is promoted.
+    /// Carries the base's wires over to another list, or those of a promoted release.
     ///
-    /// What cannot be packed for them is left out.
+    /// Packages that cannot be made are left out.
     ///
-    /// - Parameter channel: the one that is promoted. Packages of the platform's developers are packed anew: their numbers are above
-    ///   those of every channel, and stay so.
+    /// - Parameter channel: The promoted channel. Packages for the platform's developers are packed again, because their numbers
+    ///   are always above those of every channel.
     package init(
         carrying base: [GatewayPackages],
         promoting source: [GatewayPackages] = [],
@@ -138,7 +138,9 @@ package struct PackageDraft: Equatable, Sendable {
         doubts = []
     }
 
-    /// A client that knows of a share looks at no condition, so both at once are told to nobody.
+    /// Warns about scripts with both a condition and a rollout.
+    ///
+    /// Clients that support rollouts ignore conditions, so no client receives such a script.
     private static func doubts(
         _ scripts: [ScriptName: PatchID],
         on line: GatewayPackages.Line,
@@ -156,7 +158,7 @@ package struct PackageDraft: Equatable, Sendable {
         }
     }
 
-    /// Which content each name has: that of the newest listed version of its patch.
+    /// The content of each script name: the newest listed version of its patch.
     private static func contents(
         _ scripts: [ScriptName: PatchID],
         on line: GatewayPackages.Line,
@@ -185,7 +187,7 @@ package struct PackageDraft: Equatable, Sendable {
 }
 
 extension ScriptName {
-    /// Why a package cannot hold a script of that name; nil where it can.
+    /// The reason why a package cannot contain a script of that name; nil if it can.
     fileprivate func obstacle(on line: GatewayPackages.Line) -> String? {
         guard line.wire.gateway == .platform, text.utf8.count > PlatformPackage.scriptNameBytes else { return nil }
         return "is over \(PlatformPackage.scriptNameBytes) bytes, and the platform's packages hold no such name"
@@ -193,7 +195,7 @@ extension ScriptName {
 }
 
 extension PackageDraft.Listed {
-    /// Why a script cannot be on a wire; nil where it can.
+    /// The reason why a wire cannot carry a script; nil if it can.
     fileprivate func obstacle(on line: GatewayPackages.Line, beside ids: Set<PatchID>) -> String? {
         if kind != .script { return "names \(label), which is a bundle" }
         if place.isInPages { return "names \(label), which runs in pages" }
@@ -212,7 +214,7 @@ extension PackageDraft.Listed {
 }
 
 extension PackageDraft.Row {
-    /// - Parameter contents: nil where it cannot be packed.
+    /// - Parameter contents: nil if the package cannot be made.
     fileprivate init(
         _ line: GatewayPackages.Line,
         _ scripts: [ScriptName: PatchID],
@@ -239,12 +241,12 @@ extension PackageDraft.Row {
         self.init(line: line, before: before, scripts: scripts, kept: Array(kept.prefix(room)), last: last, new: new)
     }
 
-    /// Switched off.
+    /// A row that is switched off.
     fileprivate init(off row: GatewayPackages) {
         self.init(line: row.line, before: row.latest.number, scripts: [:], kept: [], last: nil, new: nil)
     }
 
-    /// With another channel's newest package as it is, where that is what is to be packed and its number is free here.
+    /// Reuses another channel's newest package if it has the same contents and its number is not used here.
     fileprivate func taking(_ other: GatewayPackages.Package?) -> PackageDraft.Row {
         guard let new, let other, other.contents == new.contents, other.version.number > before else { return self }
         return PackageDraft.Row(
@@ -257,9 +259,9 @@ extension PackageDraft.Row {
         )
     }
 
-    /// - Parameter made: what ``new`` came to; nil where it was not packed.
+    /// - Parameter made: The package made for ``new``; nil if it was not made.
     func packages(_ made: GatewayPackages.Package?) -> GatewayPackages? {
-        // One that never had a package has nothing to say.
+        // A line that never had a package is omitted.
         guard let latest = LoaderVersion(max(before, made?.version.number ?? 0)) else { return nil }
         guard made != nil || !kept.isEmpty || before > 0 else { return nil }
         return GatewayPackages(

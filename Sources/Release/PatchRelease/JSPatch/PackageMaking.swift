@@ -6,13 +6,14 @@ import PatchTrust
 import ReleaseFolder
 import SystemPackage
 
-/// The keys with which packages for JSPatch's clients are made: the pair whose public half such apps have, and what their scripts are
-/// encrypted with.
+/// The keys for packages of JSPatch's clients: the pair whose public half the apps contain, and the key that encrypts scripts.
 package struct PackageKeys: Sendable {
     package let signer: JSPatchSigner
-    /// Of the platform's; the loader's packages are not encrypted.
+    /// The key of the platform's packages.
+    ///
+    /// The loader's packages are not encrypted.
     package let encryption: AESKey?
-    /// Whether they may be others than those of the package before.
+    /// Whether the keys may differ from those of the previous package.
     package let mayDiffer: Bool
 
     package init(signer: JSPatchSigner, encryption: AESKey?, mayDiffer: Bool = false) {
@@ -26,20 +27,20 @@ package struct PackageKeys: Sendable {
 struct PackageMaking: Sendable {
     struct Made: Sendable {
         let gateways: [GatewayPackages]
-        /// The packages that are new.
+        /// The new packages.
         let objects: [SHA256Digest: [UInt8]]
         let warnings: [DescriptionError]
     }
 
-    /// Nil where nothing new is to be made.
+    /// Nil if no new package is made.
     let keys: PackageKeys?
     let files: any FileOperations
-    /// Where a script's bytes lie, or those of a package.
+    /// Returns the path of a script or package, if it is stored locally.
     let object: @Sendable (SHA256Digest) -> FilePath?
-    /// Those that lie nowhere here, because they stayed on the server.
+    /// Scripts and packages that were fetched, because they are stored only on the server.
     var fetched: [SHA256Digest: [UInt8]] = [:]
 
-    /// The contents that packages are made of, and compared with, and that are not at hand; each once.
+    /// The scripts needed for new packages, and packages to compare with, that are not available locally; each once.
     func absent(_ draft: PackageDraft) -> [SHA256Digest] {
         guard let keys else { return [] }
         var wanted: Set<SHA256Digest> = []
@@ -76,15 +77,16 @@ struct PackageMaking: Sendable {
         return Made(gateways: gateways, objects: objects, warnings: warnings + foreignKeys(draft))
     }
 
-    /// Where the key is the one that clients of one app version make of its name, those of another may make another.
+    /// Warns if the encryption key is the one that clients of one app version derive from its name: clients of other versions
+    /// derive another.
     private func foreignKeys(_ draft: PackageDraft) -> [DescriptionError] {
         guard let encryption = keys?.encryption else { return [] }
         let lines = draft.rows.filter { $0.new != nil }.map(\.line)
         var warnings: [DescriptionError] = []
-        // One release has one app key: a description names one, and a wire of another is carried.
+        // A release has one app key: a description names one, and wires with another key are carried over.
         for (appKey, lines) in Dictionary(grouping: lines, by: \.wire.appKey) {
             guard let appKey else { continue }
-            // Two keys are the same where they make the same of nothing: what they are is not shown.
+            // Two keys are equal if they encrypt an empty input to the same bytes. The keys themselves are not exposed.
             let own = lines.filter { line in
                 AESKey(PlatformPlace(appKey, line.appVersion).ownKey)?.encrypted([]) == encryption.encrypted([])
             }
@@ -97,7 +99,7 @@ struct PackageMaking: Sendable {
         return warnings
     }
 
-    /// What a row needs and cannot have; nil where it has all, and where it goes on without.
+    /// The package that a row needs but cannot have; nil if nothing is missing or the package is optional.
     private func unmade(_ row: PackageDraft.Row) -> UnmadePackage? {
         guard let new = row.new else { return nil }
         let isPlatform = row.line.wire != .loader
@@ -111,7 +113,7 @@ struct PackageMaking: Sendable {
         }
     }
 
-    /// Nil for want of a key, where none is required.
+    /// Returns nil if a key is missing and the package is optional.
     private func package(
         _ new: PackageDraft.New,
         of row: PackageDraft.Row
@@ -133,9 +135,10 @@ struct PackageMaking: Sendable {
         }
     }
 
-    /// An app has one pair and one key for good: with others it would refuse what is made now.
+    /// Checks that the keys are those of the previous package.
     ///
-    /// Only where the package before is at hand; what cannot be read in it tells nothing.
+    /// An app has one pair and one encryption key, and rejects packages made with others. The check is skipped if the previous
+    /// package is not available.
     private func checkSame(
         _ keys: PackageKeys,
         _ row: PackageDraft.Row,

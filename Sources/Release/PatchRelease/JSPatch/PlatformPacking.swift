@@ -5,18 +5,18 @@ package import PatchCrypto
 import PatchTrust
 package import SystemPackage
 
-/// Scripts from files as a package of JSPatch's platform, and beside it the sync file that names it.
+/// Packs script files into a package of JSPatch's platform, and writes the sync file that names it.
 ///
 /// ```
 /// www/0a1b2c3d/2.1/file3
 /// www/0a1b2c3d/2.1/index.html     {"v":3}
 /// ```
 package struct PlatformPacking: Sendable {
-    /// What was written.
+    /// The result of packing.
     package struct Packed: Equatable, Sendable {
         package let package: LoaderPacking.Packed
         package let syncFile: FilePath
-        /// What it said before; nil where there was none.
+        /// The previous sync file; nil if there was none.
         package let before: PlatformSyncFile?
     }
 
@@ -25,9 +25,9 @@ package struct PlatformPacking: Sendable {
     private let syncFile: PlatformSyncFile
 
     /// - Parameters:
-    ///   - output: the new package.
-    ///   - origin: what the package says it is; nil for one that says nothing.
-    ///   - syncFile: what is told to devices; it names the package.
+    ///   - output: The new package.
+    ///   - origin: The app version and number that the package states; nil for none.
+    ///   - syncFile: The content of the sync file, which names the package to devices.
     package init(
         _ files: [FilePath],
         to output: FilePath,
@@ -39,16 +39,17 @@ package struct PlatformPacking: Sendable {
         scripts = try LoaderScripts(files: files, for: origin, in: output)
     }
 
-    /// The key that scripts are encrypted with, as a file holds it.
+    /// Reads the encryption key of scripts from a file.
     package static func key(_ file: FilePath) throws(SigningError) -> AESKey {
         let bytes = try onDisk { () throws(FileError) in try DiskFiles().read(file, limit: Limits.keyFile) }
         guard let key = AESKey(bytes) else { throw .encryptionKey(file, bytes: bytes.count) }
         return key
     }
 
-    /// Signs and writes the package, and reads it as a client will before that; then the sync file in place of the one before.
+    /// Signs the package, verifies it as a client does, and writes it.
     ///
-    /// Afterwards: both stand, durably; or the package alone, which no device asks for; or neither.
+    /// Then replaces the sync file. Afterwards both files are stored, durably. After an error there is neither, or only the
+    /// package, which no device requests.
     package func pack(signedBy signer: JSPatchSigner, encryptedBy key: AESKey) throws(SigningError) -> Packed {
         let place = output.parent.at(PlatformPlace.indexName)
         let before = try Self.replaced(place)
@@ -69,9 +70,9 @@ package struct PlatformPacking: Sendable {
         )
     }
 
-    /// A package, read as a client will.
+    /// Returns a package that was verified as a client does.
     ///
-    /// - Parameter file: how messages name it.
+    /// - Parameter file: Its name in messages.
     static func bytes(
         _ scripts: LoaderScripts,
         of file: FilePath,
@@ -92,10 +93,10 @@ package struct PlatformPacking: Sendable {
         }
     }
 
-    /// Writes the sync file of a folder anew, with the version that it names.
+    /// Rewrites the sync file of a folder.
     ///
-    /// - Parameter change: what is told besides; a deleted version is told of alone.
-    /// - Returns: what it said before, and what it says now.
+    /// - Parameter change: Returns the new content. It must name a version or be a deletion.
+    /// - Returns: the previous and the new content.
     package static func tell(
         _ folder: FilePath,
         _ change: (PlatformSyncFile) -> PlatformSyncFile
@@ -110,7 +111,7 @@ package struct PlatformPacking: Sendable {
         return (before, now)
     }
 
-    /// Somebody's page is not replaced.
+    /// Only a sync file is replaced: any other file, such as a web page, is an error.
     private static func replaced(_ place: FilePath) throws(SigningError) -> PlatformSyncFile? {
         let bytes: [UInt8]
         do throws(FileError) { bytes = try DiskFiles().read(place, limit: Limits.platformSyncFile) } catch .notFound {

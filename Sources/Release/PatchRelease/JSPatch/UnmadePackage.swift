@@ -1,15 +1,15 @@
 package import PatchFormat
 
-/// A package that a release needs, and a key for which is not given.
+/// A package that a release needs but that lacks a key.
 package struct UnmadePackage: Equatable, Sendable {
-    /// How many of them are named where there are more.
+    /// The maximum number of packages that a message names.
     package static let shown = 4
 
     package let line: GatewayPackages.Line
     package let version: LoaderVersion
-    /// Those that would name its keys.
+    /// The options that would provide its keys.
     package let options: [String]
-    /// What becomes of clients where the release goes on without it; nil where it must not.
+    /// The effect on clients if the release is made without it; nil if the release requires it.
     package let without: PackageDraft.Without?
 
     package init(

@@ -6,7 +6,7 @@ import PatchCrypto
 import PatchTrust
 import SystemPackage
 
-/// A command that signs: for a cloud KMS, or a machine that only `ssh` reaches.
+/// A command that signs, for a cloud KMS or a machine that is only reachable by `ssh`.
 ///
 /// ```yaml
 /// command: [./kms-sign.sh, release-key]    # without a shell; a relative path is relative to this file
@@ -14,8 +14,8 @@ import SystemPackage
 /// timeout: 60                              # seconds
 /// ```
 ///
-/// The message comes on its standard input, the raw signature goes to its standard output. It is told what it signs by
-/// PATCHLINE_SCHEME, PATCHLINE_KEYID and PATCHLINE_PURPOSE.
+/// The command reads the message from its standard input and writes the raw signature to its standard output. PATCHLINE_SCHEME,
+/// PATCHLINE_KEYID and PATCHLINE_PURPOSE describe the signature.
 struct ExternalSigner: Sendable {
     static let defaultTimeout = 60
 
@@ -23,7 +23,7 @@ struct ExternalSigner: Sendable {
     let publicKey: PublicKey
     private let command: [String]
     private let timeout: Int
-    /// Environment variables that its command is not given: they hold the secrets of other keys.
+    /// Environment variables that the command does not receive, because they contain secrets of other keys.
     private let hidden: [String]
 
     init(_ file: FilePath, hiding hidden: [String] = [], files: any FileOperations) throws(SigningError) {
@@ -52,7 +52,9 @@ struct ExternalSigner: Sendable {
         self.hidden = hidden
     }
 
-    /// A name without a slash is looked for on PATH.
+    /// The path of a program.
+    ///
+    /// A name without a slash is searched on PATH.
     private static func place(_ program: String, below folder: FilePath) -> String {
         guard program.contains("/"), !program.hasPrefix("/") else { return program }
         return folder.pushing(FilePath(program)).lexicallyNormalized().string

@@ -4,18 +4,18 @@ package import PatchCrypto
 import PatchTrust
 package import SystemPackage
 
-/// The key pairs of a holder's folder, and how a new pair replaces an old one.
+/// The key pairs of a holder's folder, and the replacement of a pair by a new one.
 ///
 /// ```
 /// NAME.key, NAME.pub              in use
-/// NAME.next.key, NAME.next.pub    made, and not listed by a published role yet
-/// retired/NAME-KEYID8.key, .pub   replaced; kept, for a private key is never removed by a program
+/// NAME.next.key, NAME.next.pub    staged; no published role lists it yet
+/// retired/NAME-KEYID8.key, .pub   replaced; kept, because programs never delete private keys
 /// ```
 package struct KeyFolder: Sendable {
     package static let retired = "retired"
     package static let ignoreFile = ".gitignore"
 
-    /// Private keys and passphrases, also those in ``retired``: a pattern without a slash matches at any depth.
+    /// Ignores private keys and passphrases, also in ``retired``: a pattern without a slash matches at any depth.
     static let ignoreText = Array(
         """
         # Private keys and passphrases stay out of version control.
@@ -42,7 +42,7 @@ package struct KeyFolder: Sendable {
         try exists(privateFile(name))
     }
 
-    /// Whether `NAME.signer` describes a command that signs with the key.
+    /// Whether `NAME.signer` exists, the description of a command that signs with the key.
     package func hasSigner(_ name: String) throws(SigningError) -> Bool {
         try exists(folder.at("\(name).\(KeyReference.signerExtension)"))
     }
@@ -51,9 +51,9 @@ package struct KeyFolder: Sendable {
         try exists(folder.at(Self.ignoreFile))
     }
 
-    /// Whether git would add private keys of this folder: its own `.gitignore` does not name them.
+    /// Whether git would add private keys of this folder because its own `.gitignore` does not list them.
     ///
-    /// Only this file is read. A `.gitignore` further up may name them too.
+    /// Only this file is read. A `.gitignore` in a parent folder may list them too.
     package func leavesKeysToGit() throws(SigningError) -> Bool {
         let file = folder.at(Self.ignoreFile)
         guard try hasIgnoreFile() else { return true }
@@ -62,7 +62,7 @@ package struct KeyFolder: Sendable {
         return !lines.contains { ["*.key", "*"].contains($0.trimmed) }
     }
 
-    /// Writes a `.gitignore` that names private keys, unless there is one.
+    /// Creates a `.gitignore` that lists private keys, unless there is one.
     func keepFromGit() throws(SigningError) {
         guard try !hasIgnoreFile() else { return }
         try onDisk { () throws(FileError) in
@@ -81,7 +81,7 @@ package struct KeyFolder: Sendable {
         return found
     }
 
-    /// Nil when there is no `NAME.pub`.
+    /// Returns nil if `NAME.pub` does not exist.
     package func publicKey(_ name: String) throws(SigningError) -> PublicKey? {
         try exists(publicFile(name)) ? try publicKey(at: publicFile(name)) : nil
     }
@@ -90,11 +90,11 @@ package struct KeyFolder: Sendable {
         try PublicKey(file: path, files: files)
     }
 
-    /// Adds a new pair beside the one in use.
+    /// Stages a new pair next to the current one.
     ///
     /// Afterwards: both files are durable, the private one first.
     ///
-    /// A pair left by an earlier call is retired: a draft may name it.
+    /// A pair staged by an earlier call is retired, because a draft may name it.
     package func stage(
         _ key: PrivateKey,
         as name: String,
@@ -117,10 +117,10 @@ package struct KeyFolder: Sendable {
         }
     }
 
-    /// Gives each staged pair its name once `isCurrent` says that its key is listed; the pair before it is retired.
+    /// Renames each staged pair whose key `isCurrent` accepts, and retires the previous pair.
     ///
-    /// Afterwards: durable; after a crash the same call continues. No private key is ever without a name.
-    /// - Returns: the names whose keys are new.
+    /// The result is durable; after a crash the same call continues. Every private key has a name at all times.
+    /// - Returns: the names of the new keys.
     @discardableResult
     package func settle(_ isCurrent: (String, PublicKey) -> Bool) throws(SigningError) -> [String] {
         var settled: [String] = []
@@ -128,7 +128,7 @@ package struct KeyFolder: Sendable {
             let name = String(next.dropLast(5))
             guard isCurrent(name, key) else { continue }
             try retire(name, withKey: try exists(privateFile(next)))
-            // One after the other, durably: a public half under its name proves that the private one has it too.
+            // One after the other, durably: if the public half has its final name, the private half has it too.
             for (from, to) in [(privateFile(next), privateFile(name)), (publicFile(next), publicFile(name))] {
                 guard try exists(from) else { continue }
                 try onDisk { () throws(FileError) in
@@ -141,17 +141,17 @@ package struct KeyFolder: Sendable {
         return settled
     }
 
-    /// Gives a pair a second name below `retired/`.
+    /// Adds a second name for a pair, below `retired/`.
     ///
     /// A private file without a public one is named by the file's digest.
     ///
-    /// - Parameter withKey: false when the private file belongs to another key already.
+    /// - Parameter withKey: false if the private file belongs to another key already.
     private func retire(_ name: String, withKey: Bool) throws(SigningError) {
         guard let id = try retiredID(name, withKey: withKey) else { return }
         let folder = folder.at(Self.retired)
         let label = "\(name)-\(id)"
         try onDisk { () throws(FileError) in
-            // No private key may be linked behind a symbolic link in place of this folder.
+            // A symbolic link in place of this folder could move the private key elsewhere.
             if let kind = try files.status(of: folder)?.kind, kind != .directory {
                 throw .notDirectory(.makeDirectory, folder)
             }
@@ -170,7 +170,7 @@ package struct KeyFolder: Sendable {
         "\(name)-\(id(of: key, named: name))"
     }
 
-    /// The id of the retired pair; nil when there is nothing to retire.
+    /// The id of the pair to retire; nil if there is none.
     private func retiredID(_ name: String, withKey: Bool) throws(SigningError) -> KeyID? {
         if let key = try publicKey(name) { return Self.id(of: key, named: name) }
         guard withKey, try hasPrivateKey(name) else { return nil }
@@ -180,7 +180,7 @@ package struct KeyFolder: Sendable {
         )
     }
 
-    /// An entry key's id covers another scheme than a role key's.
+    /// The id of an entry key covers another scheme than the id of a role key.
     package static func id(of key: PublicKey, named name: String) -> KeyID {
         [RootOfTrustPlan.entry, next(RootOfTrustPlan.entry)].contains(name)
             ? KeyID(EntryKeys.id(of: key)) : KeyID(TUFKey(key).id)
@@ -201,7 +201,7 @@ extension RootOfTrustMaker.Protection {
 }
 
 extension Substring {
-    /// Without blanks and tabs at either end.
+    /// The text without leading and trailing spaces and tabs.
     fileprivate var trimmed: Substring {
         var text = self
         while let first = text.first, first == " " || first == "\t" { text.removeFirst() }

@@ -4,7 +4,7 @@ package import PatchCrypto
 import PatchTrust
 package import SystemPackage
 
-/// The keys of a folder: what they are, how they are kept, and who lists them.
+/// The keys of a folder: their kinds, their storage and the roles that list them.
 package struct KeyInventory: Sendable {
     package enum Holding: String, Sendable {
         case encrypted
@@ -16,14 +16,16 @@ package struct KeyInventory: Sendable {
     package struct Row: Sendable {
         package let file: String
         package let holding: Holding
-        /// Nil for an encrypted key without a `.pub` beside it.
+        /// Nil for an encrypted key without a `.pub` file.
         package let publicKey: PublicKey?
-        /// As the roles know it, or else as they would; an entry key's as entries do.
+        /// The id that the roles list or would list.
+        ///
+        /// For an entry key, the id in entry lists.
         package let keyID: SHA256Digest?
         package let roles: [String]
     }
 
-    /// What the entry key signs: no role of TUF's.
+    /// The display name for the entry key's use, which is not a TUF role.
     package static let entries = "entries"
 
     package let rows: [Row]
@@ -51,7 +53,7 @@ package struct KeyInventory: Sendable {
         self.rows = rows
     }
 
-    /// Nil for what is no key, and for a `.pub` whose private half has a row of its own.
+    /// Returns nil if the file is not a key, and for a `.pub` whose private half has its own row.
     private static func look(
         at name: String,
         among names: [String],
@@ -98,7 +100,7 @@ package struct KeyInventory: Sendable {
 }
 
 extension KeyInventory.Holding {
-    /// Nil where no private half lies in the folder.
+    /// Nil if the folder does not contain the private half.
     var isEncrypted: Bool? {
         switch self {
         case .encrypted: true

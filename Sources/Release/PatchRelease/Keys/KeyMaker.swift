@@ -4,14 +4,14 @@ package import PatchCrypto
 import PatchTrust
 package import SystemPackage
 
-/// Makes one key pair in a folder: `NAME.key`, PKCS#8 for its owner alone, and `NAME.pub`.
+/// Creates one key pair in a folder: `NAME.key`, PKCS#8 and readable only by its owner, and `NAME.pub`.
 package struct KeyMaker: Sendable {
     package let keyFile: FilePath
     package let publicFile: FilePath
     private let folder: FilePath
     private let files: any FileOperations
 
-    /// - Throws: `.exists` when a key of that name is there, `.keyName` for what is no name.
+    /// - Throws: `.exists` if a key of that name exists, `.keyName` if the name is not valid.
     package init(_ name: String, in folder: FilePath, files: any FileOperations) throws(SigningError) {
         guard Self.isName(name) else { throw .keyName(name) }
         keyFile = folder.at("\(name).key")
@@ -23,7 +23,7 @@ package struct KeyMaker: Sendable {
         }
     }
 
-    /// 1 to 64 of what a file is named with everywhere; no leading dot or dash.
+    /// 1 to 64 portable characters, without a leading dot or dash.
     private static func isName(_ name: String) -> Bool {
         let allowed = { (byte: UInt8) in
             (0x30...0x39).contains(byte) || (0x41...0x5A).contains(byte) || (0x61...0x7A).contains(byte)
@@ -33,7 +33,9 @@ package struct KeyMaker: Sendable {
             && !name.hasPrefix("-")
     }
 
-    /// Afterwards: both files stand, durably; after an error neither does, if they can be removed.
+    /// Creates both files, durably.
+    ///
+    /// After an error neither remains, if they can be removed.
     package func make(
         _ kind: KeyKind,
         protection: RootOfTrustMaker.Protection
@@ -46,7 +48,7 @@ package struct KeyMaker: Sendable {
         } catch { throw .key(keyFile, error) }
         let isNew = try onDisk { () throws(FileError) in try files.status(of: folder) } == nil
         try onDisk { () throws(FileError) in try files.makeDirectory(folder) }
-        // A folder that was there may be the working folder of anything: its owner decides about it.
+        // A `.gitignore` is only added to a new folder. An existing one may be any working folder.
         if isNew { try KeyFolder(folder, files: files).keepFromGit() }
         try files.writeNew(pem, to: keyFile, permissions: .privateFile)
         do throws(SigningError) {

@@ -3,7 +3,7 @@ package import PatchStore
 import PatchCrypto
 package import PatchTrust
 
-/// What people call keys: by the name of their `NAME.pub` where there is one, and always by the beginning of their id.
+/// The display names of keys: the name of their `NAME.pub`, if any, and the beginning of their id.
 package struct KeyNames: Sendable {
     private let names: [PublicKey: String]
 
@@ -16,7 +16,7 @@ package struct KeyNames: Sendable {
         words(for: key, id: "\(KeyID(key.id))")
     }
 
-    /// With the whole id, for somebody is to compare it.
+    /// Includes the complete id, for comparison with the holder of the key.
     package func words(forNew key: TUFKey) -> String {
         words(for: key, id: key.id.hex)
     }
@@ -29,7 +29,7 @@ package struct KeyNames: Sendable {
         key.publicKey.flatMap { names[$0] }
     }
 
-    /// By every id that documents know them by, as a role's key and as an entry key.
+    /// The names by all ids that documents use: those of role keys and of entry keys.
     package var byID: [SHA256Digest: String] {
         var found: [SHA256Digest: String] = [:]
         for (key, name) in names { for id in [TUFKey(key).id, EntryKeys.id(of: key)] { found[id] = name } }
@@ -38,7 +38,9 @@ package struct KeyNames: Sendable {
 }
 
 extension TrustDifference {
-    /// One line; its first character says what sort of change it is.
+    /// One line.
+    ///
+    /// Its first character shows the kind of change.
     package func words(_ names: KeyNames) -> String {
         switch self {
         case .version(let role, let from, let to, let expires, let before):
@@ -56,7 +58,7 @@ extension TrustDifference {
 }
 
 extension ReleaseTrust {
-    /// Who has signed a release and who may, by the names of the folder's public keys.
+    /// The signatures of a release and the keys that may still sign, by the names of the folder's public keys.
     package func signatureWords(
         for channel: ChannelName,
         on role: Envelope,

@@ -3,15 +3,17 @@ package import PatchStore
 import PatchCrypto
 import PatchTrust
 
-/// Which keys of each role are in a folder: the private half, or the description of an external signer.
+/// The keys of each role that are in a folder: as a private half, or as the description of an external signer.
 ///
-/// Opens no key. A key is known by its `NAME.pub` in the folder.
+/// No key is opened. A key is recognised by its `NAME.pub` in the folder.
 package struct KeyPresence: Equatable, Sendable {
     package struct Row: Equatable, Sendable {
         package let role: String
-        /// How many keys must sign.
+        /// The number of keys that must sign.
         package let needed: Int
-        /// Names of keys, or the beginning of the id of a key whose public half is not here.
+        /// Names of keys.
+        ///
+        /// A key without a public half in the folder is shown by the beginning of its id.
         package let here: [String]
         package let missing: [String]
 
@@ -19,14 +21,14 @@ package struct KeyPresence: Equatable, Sendable {
             (self.role, self.needed, self.here, self.missing) = (role, needed, here, missing)
         }
 
-        /// The role's only key, if its private half is not here.
+        /// The role's only key, if its private half is not in the folder.
         package var missingOnlyKey: String? { here.isEmpty && missing.count == 1 ? missing[0] : nil }
 
-        /// Whether the loss of any one key leaves too few to sign.
+        /// Whether the role has exactly as many keys as must sign, so that it cannot lose any.
         package var hasNoSpare: Bool { here.count + missing.count == needed }
     }
 
-    /// root, targets, channels by name, and online.
+    /// Rows for root, targets, the channels by name, and online.
     package let rows: [Row]
 
     package init(_ trust: ReleaseTrust, files: any FileOperations) throws(SigningError) {

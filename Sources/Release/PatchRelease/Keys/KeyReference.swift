@@ -4,16 +4,16 @@ package import PatchCrypto
 import PatchTrust
 package import SystemPackage
 
-/// Where a private key is: what may stand wherever a command takes a key.
+/// The location of a private key, as a command's argument.
 package enum KeyReference: Sendable {
-    /// PKCS#8.
+    /// A PKCS#8 file.
     case file(FilePath)
     /// The description of an external signer: `NAME.signer`.
     case signer(FilePath)
-    /// On a PKCS#11 token.
+    /// A key on a PKCS#11 token.
     case token(TokenURI)
 
-    /// - Parameter argument: as it was written; a path is resolved by `resolve`.
+    /// - Parameter argument: The argument as given. `resolve` resolves a path.
     package init(_ argument: String, resolve: (String) -> FilePath) throws(SigningError) {
         guard argument.hasPrefix(TokenURI.scheme) else {
             self.init(resolve(argument))
@@ -30,7 +30,7 @@ package enum KeyReference: Sendable {
 
     package static let signerExtension = "signer"
 
-    /// How messages name it.
+    /// The key's name in messages.
     package var name: FilePath {
         switch self {
         case .file(let path), .signer(let path): path
@@ -40,9 +40,9 @@ package enum KeyReference: Sendable {
 }
 
 extension KeyReference {
-    /// The key's public half where nothing secret is needed for it: nil for a PKCS#8 file.
+    /// The key's public half if it is available without a secret; nil for a PKCS#8 file.
     ///
-    /// - Parameter module: the PKCS#11 module of a token whose URI names none.
+    /// - Parameter module: The PKCS#11 module for a token whose URI names none.
     package func publicKey(module: String?, files: any FileOperations) throws(SigningError) -> PublicKey? {
         switch self {
         case .file(let path):

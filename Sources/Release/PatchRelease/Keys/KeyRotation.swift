@@ -3,7 +3,7 @@ import PatchStore
 package import PatchCrypto
 import PatchTrust
 
-/// The replacement of the pair `NAME` of a folder by a new one.
+/// Replaces the pair `NAME` of a folder by a new one.
 package struct KeyRotation: Sendable {
     package let name: String
     package let folder: TrustFolder
@@ -15,9 +15,11 @@ package struct KeyRotation: Sendable {
         keys = KeyFolder(folder.folder, files: folder.files)
     }
 
-    /// The roles that list the present key, which the new one takes over.
+    /// The roles that list the present key.
     ///
-    /// - Throws: `noKey` when there is no `NAME.pub`, `unknownKey` when no role lists it.
+    /// The new key replaces it in all of them.
+    ///
+    /// - Throws: `noKey` if there is no `NAME.pub`, `unknownKey` if no role lists it.
     package func roles(in trust: ReleaseTrust) throws(SigningError) -> [TrustRole] {
         if name == RootOfTrustPlan.online { return [.online] }
         let old = try present()
@@ -28,7 +30,7 @@ package struct KeyRotation: Sendable {
         }
     }
 
-    /// Puts `key` beside the pair in use, and makes the draft that swaps them.
+    /// Stages `key` next to the current pair, and makes the draft that swaps them.
     package func draft(
         _ key: PrivateKey,
         protection: RootOfTrustMaker.Protection,
@@ -46,8 +48,8 @@ package struct KeyRotation: Sendable {
         return draft
     }
 
-    /// Whether a draft that waits is this rotation, made by an earlier call: the staged key takes the present one's place
-    /// in every role that lists it, and nothing else changes but versions and ends.
+    /// Whether a pending draft is this rotation, made by an earlier call: the staged key replaces the present one in every role
+    /// that lists it, and only versions and expiries change besides.
     package func isUnderWay(in draft: TrustDraft) throws(SigningError) -> Bool {
         guard let staged = try keys.publicKey(KeyFolder.next(name)) else { return false }
         let change = try folder.change(draft, at: folder.draftPath)
@@ -68,7 +70,9 @@ package struct KeyRotation: Sendable {
     }
 }
 
-/// The replacement of the key that signs entries: no role lists it, so it has its name at once.
+/// Replaces the key that signs entries.
+///
+/// No role lists it, so the new key gets its name at once.
 package struct EntryKeyRotation: Sendable {
     private let keys: KeyFolder
 
@@ -76,7 +80,9 @@ package struct EntryKeyRotation: Sendable {
         keys = folder
     }
 
-    /// Whether an earlier call was stopped after its key was made; then ``finish()`` is all that is left.
+    /// Whether an earlier call was interrupted after it made the key.
+    ///
+    /// Then only ``finish()`` remains.
     package func isUnderWay() throws(SigningError) -> Bool {
         try keys.publicKey(KeyFolder.next(RootOfTrustPlan.entry)) != nil
     }
@@ -85,7 +91,7 @@ package struct EntryKeyRotation: Sendable {
         try keys.stage(key, as: RootOfTrustPlan.entry, protection: protection)
     }
 
-    /// Afterwards: `entry.key` is the new key, and the one before is retired.
+    /// Makes the new key `entry.key` and retires the previous one.
     package func finish() throws(SigningError) {
         try keys.settle { name, _ in name == RootOfTrustPlan.entry }
     }

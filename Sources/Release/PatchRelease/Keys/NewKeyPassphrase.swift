@@ -3,15 +3,15 @@ import PatchStore
 import PatchCrypto
 import SystemPackage
 
-/// Which of the passphrases at hand encrypts a new key.
+/// Chooses the passphrase that encrypts a new key.
 extension KeyFolder {
-    /// The one that opens the key whose place the new key takes: then whoever could use the old one can use the new one.
+    /// Returns the passphrase that opens the replaced key: every holder of the old key can then use the new one.
     ///
-    /// Where that private half is not here, or lies in the clear, one that opens any key of the folder, so that no
-    /// mistyped passphrase becomes the only one; but not for the server's key, which no holder's passphrase may come to
-    /// guard unasked.
+    /// If that private key is not in the folder or not encrypted, returns a passphrase that opens any key of the folder, so that
+    /// a mistyped passphrase is not accepted. This does not apply to the server's online key: a holder's passphrase must not
+    /// protect it by accident.
     ///
-    /// - Throws: `opensNothing` when there is none; nothing is written then.
+    /// - Throws: `opensNothing` if no passphrase fits. Nothing is written then.
     package func passphrase(replacing name: String, among given: [String]) throws(SigningError) -> String {
         let old = privateFile(name)
         let decides = try isEncrypted(old) || name == RootOfTrustPlan.online
@@ -31,7 +31,9 @@ extension KeyFolder {
         return try failure(of: file, passphrase: nil) == .needsPassphrase
     }
 
-    /// A key in the clear opens with anything, so with nothing.
+    /// Whether the passphrase opens an encrypted key.
+    ///
+    /// An unencrypted key opens with any passphrase, so it never counts.
     private func opens(_ file: FilePath, with passphrase: String) throws(SigningError) -> Bool {
         guard try isEncrypted(file) else { return false }
         return try failure(of: file, passphrase: passphrase) == nil

@@ -1,9 +1,9 @@
 package import Linux
 
-/// Why an external signer gave no signature.
+/// The reason why an external signer made no signature.
 package enum SignerProblem: Error, Equatable, Sendable {
     case command(ChildProcessError)
-    /// What it printed is no signature by the description's public key over what it was given.
+    /// Its output is not a valid signature of the input by the description's public key.
     case doesNotVerify(bytes: Int)
 }
 

@@ -6,24 +6,24 @@ package import PatchTrust
 package import ReleaseFolder
 package import SystemPackage
 
-/// Why `patchsign` did not make, sign or accept something.
+/// The reason why `patchsign` did not make, sign or accept something.
 package enum SigningError: Error, Equatable, Sendable {
     case file(FileError)
     case description(DescriptionError)
-    /// A folder has no `release.yaml`, and something like it.
+    /// The folder has no `release.yaml` but something similar.
     case noDescription(FilePath, meant: String)
-    /// Several of them, or one.
+    /// One or several mistakes in a description.
     case descriptions([DescriptionError])
     case bundle(BundleProblem)
-    /// The same, and the field of the description that led there.
+    /// A bundle problem, with the field of the description that names the bundle.
     case described(DescriptionError, BundleProblem)
-    /// The description is of another app than the root of trust, or for a channel that it does not have.
+    /// The description is for another app than the root of trust's, or for a channel that does not exist.
     case elsewhere(DescriptionError)
-    /// A release that was read, or the one just made, is not what it says.
+    /// A release on disk, or the one just made, is not valid.
     case release(FilePath, ReleaseError)
-    /// The quorum of a release that is to be built upon, or to be verified, is not complete.
+    /// A release to build upon or to verify has too few signatures.
     case incomplete(FilePath, role: String, valid: Int, needed: Int)
-    /// `root.json` or `targets.json` do not hold.
+    /// `root.json` or `targets.json` is not valid.
     case rootOfTrust(FilePath, TrustError)
     case key(FilePath, KeyError)
     /// A key on a PKCS#11 token.
@@ -34,48 +34,49 @@ package enum SigningError: Error, Equatable, Sendable {
     /// A package for JSPatch's loader.
     case loader(FilePath, LoaderError)
     case platform(FilePath, PlatformError)
-    /// A key that scripts are to be encrypted with, of another length.
+    /// An encryption key for scripts with a wrong length.
     case encryptionKey(FilePath, bytes: Int)
-    /// What stands where a sync file is to stand is none.
+    /// The existing file is not a sync file.
     case noSyncFile(FilePath)
-    /// The release needs new packages, and options that name their keys are not given.
+    /// The release needs new packages, and the options for their keys are missing.
     case noPackageKey(UnmadePackage, others: [UnmadePackage] = [])
-    /// The version before was made with another key than the option names, and apps have that one.
+    /// The previous version was made with another key than the option's, and apps accept only that one.
     case otherPackageKey(GatewayPackages.Line, LoaderVersion, LoaderVersion, option: String)
-    /// A sync file that is to tell something else of its version names none, or is not there.
+    /// The sync file to change does not exist or names no version.
     case nothingTold(FilePath)
-    /// A file that is to be a script of such a package.
+    /// The name of a file is not valid for a script of such a package.
     case scriptName(FilePath)
     case testingKey(String)
-    /// One key pair may have one use.
+    /// A key pair may have only one use.
     case keyInTwoUses(FilePath, also: String)
     /// The key may not sign for the role.
     case notASigner(FilePath, role: String)
     case noKey(String, in: FilePath)
-    /// Two releases of different apps or channels.
+    /// A release of another app or channel.
     case foreign(FilePath, found: String, expected: String)
-    /// The base lists these, the description does not.
+    /// Ids that the base lists and the description does not.
     case unlisted([PatchID])
     /// The base lists this label with other content.
     case republished(Label, difference: String)
-    /// A patch wants another that the release does not list.
+    /// A patch requires another one that the release does not list.
     case unmet(Label, requires: PatchID)
     case nothingToWithdraw(PatchID, VersionLabel?)
-    /// The content of a version that is to be withdrawn stays listed, as another version.
+    /// The content of a version to withdraw stays listed under another version.
     case contentStays(Label, as: VersionLabel)
-    /// The base names this content as withdrawn.
+    /// The base lists this content as withdrawn.
     case withdrawn(Label, since: WithdrawnVersion)
-    /// What an app is to ship cannot be chosen from this release.
+    /// No selection for an app can be made from this release.
     case embedding(FilePath, EmbeddingProblem)
-    /// Something stands where a result is to be put.
+    /// The output exists already.
     case exists(FilePath)
-    /// It does, and `--force` must not replace it.
+    /// The output exists, and `--force` must not replace it.
     case notReplaced(FilePath, ReplacementRefusal)
     case plan(RootOfTrustPlan.Problem)
     case keyName(String)
-    /// No passphrase at hand opens the key in this file, or any key of this folder, so none may encrypt a new key.
+    /// No given passphrase opens this key file, or any key of this folder. The new key is not encrypted with an unverified
+    /// passphrase.
     case opensNothing(FilePath)
-    /// A change of root or targets, in this file or of this folder.
+    /// A problem with a change of root or targets, in this file or folder.
     case ceremony(FilePath, CeremonyError)
 }
 
@@ -139,12 +140,12 @@ extension SigningError: CustomStringConvertible {
     }
 }
 
-/// Runs file operations whose errors are this module's.
+/// Runs file operations and converts their errors to this module's.
 func onDisk<Value: ~Copyable>(_ body: () throws(FileError) -> Value) throws(SigningError) -> Value {
     do throws(FileError) { return try body() } catch { throw .file(error) }
 }
 
-/// Runs a decision about a draft with its errors as this module's, which name the file.
+/// Runs a decision about a draft and converts its errors to this module's, which name the file.
 func ceremony<Value>(_ path: FilePath, _ body: () throws(CeremonyError) -> Value) throws(SigningError) -> Value {
     do throws(CeremonyError) { return try body() } catch { throw .ceremony(path, error) }
 }

@@ -4,9 +4,9 @@ package import PatchCrypto
 package import PatchTrust
 package import SystemPackage
 
-/// Which keys are taken at all.
+/// The rules for acceptable keys.
 package struct KeyPolicy: Sendable {
-    /// Whether the pairs of `Keys/Testing` may be used: in tests and the demo.
+    /// Whether the pairs of `Keys/Testing` are accepted, for tests and the demo.
     package let allowsTestingKeys: Bool
 
     package init(allowsTestingKeys: Bool) {
@@ -26,7 +26,7 @@ package struct SigningKey: Sendable {
         case command(ExternalSigner)
     }
 
-    /// How messages name it: a file, or a token's URI.
+    /// The key's name in messages: a file, or a token's URI.
     package let file: FilePath
     package let publicKey: PublicKey
     private let source: Source
@@ -43,10 +43,10 @@ package struct SigningKey: Sendable {
         self.source = source
     }
 
-    /// A PKCS#8 file.
+    /// Reads a PKCS#8 file.
     ///
-    /// - Parameter passphrase: of an encrypted key; ignored for one that is not.
-    /// - Throws: `.key(file, .needsPassphrase)` when it is encrypted and there is none.
+    /// - Parameter passphrase: The passphrase of an encrypted key; ignored if the key is not encrypted.
+    /// - Throws: `.key(file, .needsPassphrase)` if the key is encrypted and there is no passphrase.
     package init(
         _ file: FilePath,
         passphrase: String?,
@@ -61,9 +61,9 @@ package struct SigningKey: Sendable {
         try self.init(file, .key(key), policy: policy)
     }
 
-    /// An external signer, from its description.
+    /// Reads the description of an external signer.
     ///
-    /// - Parameter hidden: environment variables with secrets of other keys, which its command is not given.
+    /// - Parameter hidden: Environment variables with secrets of other keys. Its command does not receive them.
     package init(
         signer file: FilePath,
         hiding hidden: [String] = [],
@@ -73,12 +73,12 @@ package struct SigningKey: Sendable {
         try self.init(file, .command(try ExternalSigner(file, hiding: hidden, files: files)), policy: policy)
     }
 
-    /// A key on a PKCS#11 token.
+    /// Opens a key on a PKCS#11 token.
     ///
     /// - Parameters:
-    ///   - module: for a URI that names none.
-    ///   - pin: the token counts wrong ones.
-    /// - Throws: `.token(uri, .needsPIN)` when there is none.
+    ///   - module: The module for a URI that names none.
+    ///   - pin: The token counts wrong PINs.
+    /// - Throws: `.token(uri, .needsPIN)` if there is no PIN.
     package init(token uri: TokenURI, module: String?, pin: String?, policy: KeyPolicy) throws(SigningError) {
         let name = KeyReference.token(uri).name
         let key: TokenKey
@@ -90,7 +90,7 @@ package struct SigningKey: Sendable {
         try self.init(name, .token(key), policy: policy)
     }
 
-    /// Whether a signature takes no more than a computation here.
+    /// Whether signing is only a local computation.
     var isQuick: Bool {
         switch source {
         case .key: true
@@ -98,7 +98,7 @@ package struct SigningKey: Sendable {
         }
     }
 
-    /// - Parameter purpose: what an external signer is told; it says nothing to a key that is here.
+    /// - Parameter purpose: The purpose that an external signer receives. Local keys ignore it.
     package func sign(
         _ message: [UInt8],
         scheme: SignatureScheme,
@@ -111,7 +111,9 @@ package struct SigningKey: Sendable {
         }
     }
 
-    /// JSPatch's own form; RSA keys only.
+    /// Signs in JSPatch's own form.
+    ///
+    /// Only RSA keys can.
     package func signJSPatch(_ digest: JSPatchDigest, of file: Fingerprint) throws(SigningError) -> [UInt8] {
         switch source {
         case .key(let key): try named { () throws(KeyError) in try key.signJSPatch(digest, of: file) }
@@ -120,7 +122,7 @@ package struct SigningKey: Sendable {
         }
     }
 
-    /// Whether this key has signed `role` as it is, for `keys`.
+    /// Whether `role` has a valid signature of this key according to `keys`.
     package func hasSigned(_ role: Envelope, for keys: RoleKeys) -> Bool {
         keys.validSigners(on: role).contains { keys.keys[$0]?.publicKey == publicKey }
     }
@@ -131,17 +133,19 @@ package struct SigningKey: Sendable {
 
     /// Adds this key's signature to a role.
     ///
-    /// - Parameter keys: who may sign for the role.
-    /// - Throws: `.notASigner` when they do not name this key.
+    /// - Parameter keys: The keys that may sign the role.
+    /// - Throws: `.notASigner` if they do not contain this key.
     func sign(_ role: inout Envelope, for keys: RoleKeys) throws(SigningError) {
         let (id, scheme) = try listing(in: keys, role: role.role)
         let bytes = try sign(role.signed.canonicalBytes, scheme: scheme, purpose: .role(role.role, keyID: id))
         role.add(Envelope.Signature(keyID: id.hex, bytes: bytes))
     }
 
-    /// As what the role knows this key; nothing is signed.
+    /// The id and scheme under which the role lists this key.
     ///
-    /// - Throws: `.notASigner` when it does not.
+    /// Nothing is signed.
+    ///
+    /// - Throws: `.notASigner` if the role does not list it.
     func listing(in keys: RoleKeys, role: String) throws(SigningError) -> (id: SHA256Digest, scheme: SignatureScheme) {
         let known = keys.keys.first { $0.value.publicKey == publicKey }
         guard let (id, tufKey) = known, let scheme = tufKey.scheme else { throw .notASigner(file, role: role) }

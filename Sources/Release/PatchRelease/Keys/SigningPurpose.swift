@@ -2,13 +2,13 @@ package import PatchFormat
 import PatchCrypto
 import PatchTrust
 
-/// What a signature is for, as an external signer is told.
+/// The purpose of a signature, which an external signer receives.
 package enum SigningPurpose: Equatable, Sendable {
-    /// A TUF role, and the id by which it knows the key.
+    /// A TUF role, and the key's id in it.
     case role(String, keyID: SHA256Digest)
     case entry
 
-    /// `PATCHLINE_PURPOSE`.
+    /// The value of `PATCHLINE_PURPOSE`.
     var name: String {
         switch self {
         case .role(let role, _): role
@@ -16,7 +16,7 @@ package enum SigningPurpose: Equatable, Sendable {
         }
     }
 
-    /// `PATCHLINE_KEYID`.
+    /// The value of `PATCHLINE_KEYID`.
     func keyID(of key: PublicKey) -> SHA256Digest {
         switch self {
         case .role(_, let id): id

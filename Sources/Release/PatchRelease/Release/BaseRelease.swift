@@ -4,31 +4,34 @@ package import PatchTrust
 package import ReleaseFolder
 package import SystemPackage
 
-/// The release that a new one is made from: everything in it verifies and its quorum is complete.
+/// The release from which a new one is made.
 ///
-/// Its list is carried over and signed again, so nothing unverified may come in this way. Its expiry does not matter.
+/// Everything in it is verified, and its quorum is complete. Its list is carried over and signed again, so it must not contain
+/// anything unverified. Its expiry is not checked.
 package struct BaseRelease: Sendable {
-    /// Which signatures its role must have.
+    /// The signatures that its role must have.
     package enum SignatureRule: Sendable {
         case complete
         case mayBeLost
     }
 
-    /// Nil for one that a server publishes: it is in memory alone, without its objects.
+    /// Nil for a release that a server publishes.
+    ///
+    /// It is only in memory, without its objects.
     package let folder: FilePath?
     package let release: SignedRelease
     package let contents: ReleaseContents
     package let entryKeys: EntryKeys
     package let jspatchKeys: JSPatchKeys
-    /// How errors name it.
+    /// Its name in errors.
     let place: FilePath
     private let above: Int
 
     /// - Parameters:
-    ///   - quorum: `mayBeLost` for a release with fewer signatures than its channel asks for now, after a key was
-    ///     revoked; everything else in it must hold all the same.
-    ///   - above: a version that another release has used: the new release comes after it. The server takes it only
-    ///     when versions start again, because no such base is published.
+    ///   - quorum: `mayBeLost` accepts a release with fewer signatures than its channel now requires, after a key was revoked.
+    ///     All other checks apply.
+    ///   - above: The version of another release that the new one must exceed. A server accepts such a release only when versions
+    ///     restart, because it does not publish this base.
     package init(
         folder: FilePath,
         rootOfTrust: ReleaseTrust,
@@ -46,10 +49,10 @@ package struct BaseRelease: Sendable {
         try self.init(verified, folder: folder, place: folder, quorum: quorum, above: above)
     }
 
-    /// A release that a server publishes.
+    /// Uses a release that a server publishes.
     ///
     /// - Parameters:
-    ///   - release: As it was fetched, without objects.
+    ///   - release: The fetched release, without objects.
     ///   - place: The name of the server in errors.
     package init(
         published release: SignedRelease,
@@ -99,7 +102,7 @@ package struct BaseRelease: Sendable {
         }
     }
 
-    /// The next release's reference to it.
+    /// The reference to this release in the next one's header.
     package var header: ReleaseHeader.Base {
         ReleaseHeader.Base(
             roleVersion: max(contents.roleVersion, above),
@@ -109,11 +112,11 @@ package struct BaseRelease: Sendable {
 }
 
 extension VerifiedRelease {
-    /// Reads a release and checks everything in it; its signatures are counted in ``quorum``.
+    /// Reads a release and verifies everything in it; its signatures are counted in ``quorum``.
     ///
     /// - Parameters:
-    ///   - elsewhere: the location of an object that the release leaves out.
-    ///   - leftOut: by default `counted` when the release was fetched without its objects.
+    ///   - elsewhere: The location of an object that the release does not contain.
+    ///   - leftOut: The default is `counted` for a release that was fetched without its objects.
     package init(
         folder: FilePath,
         rootOfTrust: ReleaseTrust,
@@ -136,7 +139,7 @@ extension VerifiedRelease {
         )
     }
 
-    /// Checks everything in a release; its signatures are counted in ``quorum``.
+    /// Verifies everything in a release; its signatures are counted in ``quorum``.
     ///
     /// - Parameter place: The name of the release in errors.
     init(
@@ -180,7 +183,7 @@ extension VerifiedRelease {
 }
 
 extension SignedRelease {
-    /// Reads a release; nothing is verified.
+    /// Reads a release without verifying it.
     package init(reading folder: FilePath, files: any FileOperations) throws(SigningError) {
         do throws(ReleaseError) { self = try SignedRelease(folder: folder, files: files) } catch {
             throw .release(folder, error)
@@ -189,7 +192,7 @@ extension SignedRelease {
 
     /// Writes the role again after a signature was added.
     ///
-    /// Afterwards: the old role or the new one, durably.
+    /// Afterwards the old role or the new one is stored, durably.
     package func saveRole(in folder: FilePath, files: any FileOperations) throws(SigningError) {
         try onDisk { () throws(FileError) in try writeRole(to: folder, files: files) }
     }

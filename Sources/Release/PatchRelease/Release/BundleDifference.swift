@@ -1,14 +1,16 @@
 package import PatchFormat
 
-/// What changes between two manifests of one bundle.
+/// The differences between two manifests of one bundle.
 package struct BundleDifference: Equatable, Sendable {
     package let added: [AssetPath]
     package let changed: [AssetPath]
     package let removed: [AssetPath]
     package let unchanged: Int
-    /// What a device that has the old version must fetch: the contents that the old one lacks, in bytes.
+    /// The size of the contents that the old version lacks, in bytes.
+    ///
+    /// A device that has it must fetch these.
     package let bytesToFetch: Int
-    /// Members of the manifest, other than its files, that differ.
+    /// The members of the manifest, other than its files, that differ.
     package let members: [String]
 
     package init(from old: AssetManifest, to new: AssetManifest) {
@@ -39,7 +41,7 @@ package struct BundleDifference: Equatable, Sendable {
         members = same.filter { !$0.1 }.map(\.0)
     }
 
-    /// `app/a.js changed, app/b.js removed`: what makes one version two, three files at most.
+    /// `app/a.js changed, app/b.js removed`: the first differences, three files at most.
     package var first: String {
         let files = added.map { "\($0) added" } + changed.map { "\($0) changed" } + removed.map { "\($0) removed" }
         let all = files + members.map { "other \($0)" }

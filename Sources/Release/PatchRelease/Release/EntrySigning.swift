@@ -3,7 +3,7 @@ import PatchCrypto
 import PatchTrust
 import ReleaseFolder
 
-/// How many entry signatures were made and how many were taken over from the base.
+/// The number of entry signatures made, and of those kept from the base.
 package struct SignatureCounts: Equatable, Sendable {
     package var made = 0
     package var kept = 0
@@ -14,9 +14,9 @@ package struct SignatureCounts: Equatable, Sendable {
     }
 }
 
-/// An entry key at work on many statements.
+/// Signs many statements with an entry key.
 struct EntrySigning: Sendable {
-    /// A statement and the signature over it that this key may have made before.
+    /// A statement, and a signature that this key may have made before.
     struct Job: Sendable {
         let statement: [UInt8]
         let known: [UInt8]?
@@ -35,7 +35,9 @@ struct EntrySigning: Sendable {
         keyID = EntryKeys.id(of: signer.publicKey)
     }
 
-    /// Signatures in the order of the jobs; a known one is kept only when it verifies.
+    /// Returns the signatures in the order of the jobs.
+    ///
+    /// A known one is kept only if it is valid.
     func sign(_ jobs: [Job], progress: ProgressStart) async throws(SigningError) -> [Signed] {
         let signer = signer
         return try await mapOnAllCores(jobs, chunk: signer.isQuick ? 16 : 1, progress: progress) {
@@ -50,7 +52,7 @@ struct EntrySigning: Sendable {
     }
 }
 
-/// The asset signatures of a base, by patch and content of the statement.
+/// The asset signatures of a base, by patch and statement.
 struct KnownAssetSignatures: Sendable {
     private struct Subject: Hashable {
         let patchID: PatchID
@@ -60,7 +62,7 @@ struct KnownAssetSignatures: Sendable {
 
     private var signatures: [Subject: [UInt8]] = [:]
 
-    /// Those that `key` made, of every bundle version that the base lists.
+    /// The signatures that `key` made, of every bundle version that the base lists.
     init(_ base: BaseRelease?, by key: SHA256Digest) {
         guard let base else { return }
         for (label, manifest) in base.contents.manifests {

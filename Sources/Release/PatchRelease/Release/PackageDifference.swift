@@ -1,12 +1,12 @@
 import Gateways
 package import PatchFormat
 
-/// What a release changes for JSPatch's own clients on one wire, for one version of the app.
+/// The change for JSPatch's own clients on one wire, for one app version.
 package enum PackageChange: Equatable, Sendable {
     case switchedOn(GatewayPackages)
     /// A new package.
     case version(GatewayPackages, from: LoaderVersion)
-    /// What they have is withdrawn, and nothing else is there for them.
+    /// Their package is withdrawn, and no other one is available.
     case withdrawn(GatewayPackages)
     case switchedOff(GatewayPackages)
 
@@ -20,7 +20,7 @@ package enum PackageChange: Equatable, Sendable {
         }
     }
 
-    /// For whoever is about to sign it.
+    /// The description for a signer.
     package var words: String {
         switch self {
         case .switchedOn(let row):
@@ -34,7 +34,7 @@ package enum PackageChange: Equatable, Sendable {
         }
     }
 
-    /// What becomes of a version that is not listed any more, and of those who have it.
+    /// The consequences of a withdrawn package for clients, including those that have it.
     package static func withdrawn(_ version: LoaderVersion, on wire: GatewayPackages.Wire) -> String {
         switch wire {
         case .loader: "version \(version) cannot be had any more; clients that have it keep it"
@@ -64,7 +64,7 @@ extension GatewayPackages {
         scripts.sorted { $0.key < $1.key }.map { "\($0.key) of \($0.value)" }.joined(separator: ", ")
     }
 
-    /// What the wire cannot carry.
+    /// The features that the wire does not support.
     fileprivate var limits: String {
         switch line.wire {
         case .loader:

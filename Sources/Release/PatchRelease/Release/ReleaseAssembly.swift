@@ -4,20 +4,22 @@ import PatchTrust
 import ReleaseFolder
 import SystemPackage
 
-/// A draft with everything that its rows lead to, and how signatures turn it into a release.
+/// A draft with all files of its rows.
+///
+/// Signatures turn it into a release.
 struct ReleaseAssembly: Sendable {
     let app: AppID
     let channel: ChannelName
     let draft: ReleaseDraft
     let described: DescribedContents
     let base: BaseRelease?
-    /// A release whose bundles are taken over as they are, manifest and signature column byte by byte.
+    /// A release whose bundles are carried over unchanged: manifest and signature column are copied byte by byte.
     var source: BaseRelease?
-    /// How long the role holds.
+    /// The validity of the role.
     let validity: Duration
     var proposal: ProposalID?
 
-    /// What is to be signed: the list's rows, then the assets of each bundle that is not taken over, in list order.
+    /// The statements to sign: the list's rows, then the assets of each bundle that is not carried over, in list order.
     func jobs(knownBy key: SHA256Digest) -> [EntrySigning.Job] {
         let rows = draft.rows.map { row in
             EntrySigning.Job(
@@ -38,10 +40,10 @@ struct ReleaseAssembly: Sendable {
     }
 
     /// - Parameters:
-    ///   - signatures: one for each of ``jobs(knownBy:)``.
-    ///   - jspatch: for each row its signatures in JSPatch's form, if it has them.
-    ///   - gateways: what JSPatch's clients get.
-    ///   - packages: those of them that are new.
+    ///   - signatures: One for each of ``jobs(knownBy:)``.
+    ///   - jspatch: The signatures in JSPatch's form, by row, if any.
+    ///   - gateways: The packages for JSPatch's clients.
+    ///   - packages: The new ones among these packages.
     func release(
         signatures: [[UInt8]],
         by key: PublicKey,
@@ -114,7 +116,7 @@ struct ReleaseAssembly: Sendable {
         return SignedRelease(header: header, role: role, targets: targets, objects: objects, made: packages)
     }
 
-    /// The base's copy first: it can be linked.
+    /// The base's copy is preferred, because it can be linked.
     func object(_ digest: SHA256Digest) -> FilePath? {
         base?.release.objects[digest] ?? source?.release.objects[digest] ?? described.objects[digest]
     }
@@ -123,7 +125,7 @@ struct ReleaseAssembly: Sendable {
         described.manifests[label] ?? source?.contents.manifests[label] ?? base?.contents.manifests[label]
     }
 
-    /// A bundle of the source as it stands there; nil for one that comes from elsewhere.
+    /// The unchanged bundle of the source; nil for a bundle that is not from the source.
     private func takenOver(_ label: Label) -> (manifest: [UInt8], column: [UInt8], keyID: SHA256Digest)? {
         guard let source, let manifest = source.contents.manifests[label] else { return nil }
         let from = source.contents.channel

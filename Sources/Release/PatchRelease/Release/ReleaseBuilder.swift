@@ -5,13 +5,13 @@ package import PatchTrust
 package import ReleaseFolder
 package import SystemPackage
 
-/// Makes a signed release: from a described folder, or from an edited base.
+/// Makes a signed release, from a described folder or from an edited base.
 ///
 /// ```
 /// describe ─▶ draft ─▶ sign entries ─▶ assemble ─▶ sign the role
 /// ```
 package struct ReleaseBuilder: Sendable {
-    /// The steps that take long.
+    /// The slow steps.
     package enum Phase: Equatable, Sendable {
         case reading(PatchID)
         case signing
@@ -20,29 +20,33 @@ package struct ReleaseBuilder: Sendable {
 
     package let rootOfTrust: ReleaseTrust
     package let base: BaseRelease?
-    /// The time of the release; the same time and files give the same release, but for the role's signatures.
+    /// The time of the release.
+    ///
+    /// The same time and files give the same release, except for the role's signatures.
     package let time: UTCTime
-    /// The creation time in new manifests; nil for none, so that they are the same on every channel.
+    /// The creation time in new manifests.
+    ///
+    /// Nil for none, so that manifests are the same on every channel.
     package let created: UTCTime?
-    /// How long the role holds, from ``time`` on.
+    /// The validity of the role, from ``time``.
     package let validity: Duration
     package let entrySigner: SigningKey
-    /// Listed as well, for devices whose installed entries were signed by an older key.
+    /// Older entry keys that are listed too, for devices whose installed entries were signed by them.
     package let keptEntryKeys: [PublicKey]
     package let roleSigners: [SigningKey]
-    /// Makes the JSPatch forms of scripts, if they are asked for.
+    /// The key for JSPatch forms of scripts, if they are requested.
     package let jspatchSigner: SigningKey?
-    /// Make packages for JSPatch's clients; nil makes no new ones.
+    /// The keys for packages of JSPatch's clients; nil makes no new packages.
     package let packageKeys: PackageKeys?
     package let files: any FileOperations
     package let progress: @Sendable (Phase, _ total: Int) -> Progress
-    /// What says whether described scripts are programs.
+    /// How the syntax of described scripts is checked.
     package let scriptParsing: ScriptParsing
-    /// The proposal that the release carries out.
+    /// The proposal that this release implements.
     package var proposal: ProposalID?
-    /// What becomes of a promotion or a step back whose scripts need packages that no key is there for.
+    /// The behaviour of a promotion or rollback whose scripts need packages without a key.
     package var packageNeed = PackageDraft.Need.carried
-    /// Scripts and packages that stayed on the server, and are needed to make packages here: see ``absent(for:source:)``.
+    /// Scripts and packages that are stored only on the server, and are needed to make packages: see ``absent(for:source:)``.
     package var fetched: [SHA256Digest: [UInt8]] = [:]
 
     package init(
@@ -90,7 +94,7 @@ package struct ReleaseBuilder: Sendable {
         channel.text == "production" ? .days(90) : .days(30)
     }
 
-    /// The release that `release.yaml` in `folder` describes.
+    /// Makes the release that `release.yaml` in `folder` describes.
     package func release(_ description: ReleaseDescription, in folder: FilePath) async throws(SigningError)
         -> MadeRelease
     {
@@ -102,7 +106,7 @@ package struct ReleaseBuilder: Sendable {
         return try await sign(draft, packages, channel: description.channel, described)
     }
 
-    /// The base without a patch, or without one version of it.
+    /// Makes a release from the base without a patch, or without one version of it.
     ///
     /// - Parameter earlier: A release that listed the version, for a version that the base does not list.
     package func withdraw(
@@ -116,15 +120,16 @@ package struct ReleaseBuilder: Sendable {
         return try await sign(draft, packages, channel: base.contents.channel, DescribedContents())
     }
 
-    /// The base again: the same list, the next role version, a new expiry, signatures by the present keys.
+    /// Renews the base: the same list, the next role version, a new expiry, and signatures by the present keys.
     package func renew(_ base: BaseRelease) async throws(SigningError) -> MadeRelease {
         try await sign(ReleaseDraft(renewing: base.contents), channel: base.contents.channel, DescribedContents())
     }
 
-    /// The list of another channel, in the base's channel: bundles stay the same, byte by byte, and only the entries
-    /// are signed anew, because they name the channel.
+    /// Makes a release of the base's channel with the list of another channel.
     ///
-    /// - Parameter rollouts: ceilings of the newest versions of these patches, in place of the source's.
+    /// Bundles stay the same, byte by byte. Only the entries are signed again, because they name the channel.
+    ///
+    /// - Parameter rollouts: The rollout ceilings of the newest versions of these patches, instead of the source's.
     package func promote(
         _ source: BaseRelease,
         to channel: ChannelName,
@@ -137,7 +142,7 @@ package struct ReleaseBuilder: Sendable {
         return try await sign(draft, packages, channel: channel, DescribedContents(), source: source)
     }
 
-    /// The list of an older release of the channel, as the next release.
+    /// Makes a release with the list of an older release of the channel.
     package func rollBack(to older: BaseRelease) async throws(SigningError) -> MadeRelease {
         try check(rootOfTrust.app, older.contents.channel, in: older.place)
         try older.checkUse(ofEntryKey: entrySigner)
@@ -145,7 +150,7 @@ package struct ReleaseBuilder: Sendable {
         return try await sign(draft, packages, channel: older.contents.channel, DescribedContents(), source: older)
     }
 
-    /// The base with other rules for one version.
+    /// Makes a release from the base with other rules for one version.
     package func change(
         _ edit: RuleEdit,
         of id: PatchID,
@@ -156,7 +161,7 @@ package struct ReleaseBuilder: Sendable {
         return try await sign(draft, packages, channel: base.contents.channel, DescribedContents())
     }
 
-    /// What a change makes of the base's list and wires.
+    /// Applies a change to the base's list and wires.
     private func drafts(
         _ change: ProposedChange,
         over base: BaseRelease?,
@@ -189,7 +194,7 @@ package struct ReleaseBuilder: Sendable {
         return (draft, PackageDraft(carrying: gateways, list: draft.listed))
     }
 
-    /// What packages of a change are made of and is not at hand: a release that was fetched has no objects.
+    /// The contents that the packages of a change need and that are not available, because a fetched release has no objects.
     package func absent(for change: ProposedChange, source: BaseRelease?) throws(SigningError) -> [SHA256Digest] {
         let (base, packages) = (base, try drafts(change, over: base, source: source).1)
         return PackageMaking(keys: packageKeys, files: files) {
@@ -211,7 +216,7 @@ package struct ReleaseBuilder: Sendable {
         }
     }
 
-    /// - Parameter packages: nil for those of the base's wires.
+    /// - Parameter packages: nil uses the base's wires.
     private func sign(
         _ draft: ReleaseDraft,
         _ packages: PackageDraft? = nil,
@@ -273,15 +278,15 @@ package struct ReleaseBuilder: Sendable {
 /// A release in memory, ready to be written.
 package struct MadeRelease: Sendable {
     package private(set) var release: SignedRelease
-    /// Of entries and assets.
+    /// The signatures of entries and assets.
     package let signatures: SignatureCounts
-    /// In JSPatch's form.
+    /// The signatures in JSPatch's form.
     package let jspatch: SignatureCounts
-    /// Files and folders that the exclusions left out, by bundle.
+    /// The excluded files and folders, by bundle.
     package let leftOut: [PatchID: [String]]
-    /// New bundles whose routing was recognised, by bundle.
+    /// New bundles with recognised routing, by bundle.
     package let recognitions: [PatchID: BundleRecognition]
-    /// Parts of the description that are valid and probably not meant.
+    /// Valid but probably unintended parts of the description.
     package let warnings: [DescriptionError]
 
     /// Adds one key holder's signature to the role.
@@ -293,8 +298,7 @@ package struct MadeRelease: Sendable {
 extension SignedRelease {
     /// Adds one key holder's signature.
     ///
-    /// - Throws: `.notASigner` when the channel does not name the key, `.keyInTwoUses` when it signs entries or their
-    ///   JSPatch forms.
+    /// - Throws: `.notASigner` if the channel does not list the key, `.keyInTwoUses` if it signs entries or their JSPatch forms.
     package mutating func sign(with signer: SigningKey, for delegation: Delegation) throws(SigningError) {
         try check(signer, for: delegation)
         var signed = role
@@ -302,9 +306,9 @@ extension SignedRelease {
         merge(signed.signatures)
     }
 
-    /// Whether the key may sign, before it does.
+    /// Checks whether the key may sign.
     ///
-    /// - Throws: as ``sign(with:for:)``.
+    /// - Throws: the errors of ``sign(with:for:)``.
     package static var entries: String { "this release's entries" }
     package static var jspatchForms: String { "this release's JSPatch forms" }
 

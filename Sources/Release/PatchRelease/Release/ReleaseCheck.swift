@@ -4,24 +4,24 @@ import PatchCrypto
 import PatchTrust
 package import SystemPackage
 
-/// Everything that is wrong with a description and its files, before a key is opened.
+/// Checks a description and its files completely, before a key is opened.
 package struct ReleaseCheck: Sendable {
     package let app: AppID?
     package let channel: ChannelName?
-    /// In the order of their lines.
+    /// All mistakes, in line order.
     package let mistakes: [DescriptionError]
     package let warnings: [DescriptionError]
-    /// Requirements that only the release before this one could meet, and nobody named it.
+    /// Requirements that depend on the previous release, if that was not given.
     package let notJudged: [DescriptionError]
-    /// New bundles whose routing was recognised, by bundle.
+    /// New bundles with recognised routing, by bundle.
     package let recognitions: [PatchID: BundleRecognition]
-    /// Whether the release would list anything else than the one before; nil where that is not known.
+    /// Whether the release's list would differ from the previous one; nil if unknown.
     package let isChanged: Bool?
 
     /// - Parameters:
-    ///   - described: the description, where `folder` has none; its paths are relative to `folder`.
-    ///   - trust: what app and channel are judged by; nil judges neither.
-    ///   - base: the release that this one is to follow.
+    ///   - described: The description if `folder` has none. Its paths are relative to `folder`.
+    ///   - trust: Checks app and channel; nil skips this.
+    ///   - base: The previous release.
     package init(
         folder: FilePath,
         described: ReleaseDescription? = nil,
@@ -72,7 +72,7 @@ package struct ReleaseCheck: Sendable {
         var warnings = reading.warnings + contents.warnings + contents.unmatched + findings.warnings
         var notJudged: [DescriptionError] = []
         var isChanged: Bool?
-        // Of a list with gaps nothing more can be said.
+        // An incomplete list is not checked further.
         if mistakes.isEmpty {
             do throws(SigningError) {
                 let draft = try ReleaseDraft(contents.patches, base: base?.contents)
@@ -105,7 +105,7 @@ package struct ReleaseCheck: Sendable {
         self.isChanged = isChanged
     }
 
-    /// Nothing is signed, so nothing depends on it.
+    /// Any app will do, because nothing is signed.
     private static var anyApp: AppID {
         guard let app = AppID("any") else { preconditionFailure("a name of letters is an app's") }
         return app
@@ -113,12 +113,12 @@ package struct ReleaseCheck: Sendable {
 }
 
 extension DescribedPatch {
-    /// Whether versions of the base stay listed behind it.
+    /// Whether versions of the base stay listed behind this one.
     fileprivate var keepsOthers: Bool { keep > 0 || !rules.isForEveryone }
 }
 
 extension DescriptionReading {
-    /// The field that an error of the whole list is about.
+    /// The field that an error of the whole list refers to.
     fileprivate func place(of error: SigningError) -> String {
         let label: Label
         let key: String
@@ -131,7 +131,7 @@ extension DescriptionReading {
         return index.map { "patches[\($0)].\(key)" } ?? "patches"
     }
 
-    /// What of `jspatch` the list cannot give.
+    /// The mistakes and warnings about `jspatch`.
     fileprivate func packages(
         in draft: ReleaseDraft,
         over base: ReleaseContents?
@@ -150,7 +150,7 @@ extension DescriptionReading {
         }
     }
 
-    /// App and channel that the root of trust does not have.
+    /// Errors for an app and a channel that the root of trust does not contain.
     fileprivate func misplaced(in trust: ReleaseTrust) -> [DescriptionError] {
         [
             app.flatMap { $0 == trust.app ? nil : places.otherApp(trust) },
@@ -160,14 +160,14 @@ extension DescriptionReading {
 }
 
 extension ReleaseDescription {
-    /// The packages that it asks for, of a draft that it led to.
+    /// The described packages, for a draft made from this description.
     func packages(of draft: ReleaseDraft, over base: ReleaseContents?) throws(SigningError) -> PackageDraft {
         do throws(PackageDraft.Problem) {
             return try PackageDraft(jspatch, list: draft.listed, over: base?.list.gateways ?? [])
         } catch { throw .description(places.error(error.field, error.rule)) }
     }
 
-    /// Whether the root of trust has its app and its channel.
+    /// Checks that the root of trust contains the app and the channel.
     package func check(against trust: ReleaseTrust) throws(SigningError) {
         guard app == trust.app else { throw .elsewhere(places.otherApp(trust)) }
         guard trust.targets.delegation(to: channel.text) != nil else {

@@ -3,7 +3,7 @@ import PatchCrypto
 import PatchTrust
 
 extension ReleaseContents {
-    /// For scripts: what `patchsign inspect --json` prints.
+    /// The output of `patchsign inspect --json`.
     package var json: JSON {
         .fields([
             ("app", .text(app.text)), ("channel", .text(channel.text)), ("roleVersion", .integer(roleVersion)),
@@ -34,14 +34,14 @@ extension ReleaseContents {
         return .fields(members + entry.place.members)
     }
 
-    /// Of the script, or of all files of the bundle.
+    /// The size of the script, or of all files of the bundle.
     package func bytes(of entry: PatchEntry) -> Int {
         manifests[entry.label]?.assets.reduce(0) { $0 + $1.fingerprint.size } ?? entry.fingerprint.size
     }
 }
 
 extension ReleaseDifference {
-    /// For scripts; `words` are the lines that people read.
+    /// The form for scripts; `words` contains the lines for display.
     package var json: JSON {
         .fields([
             ("fromRoleVersion", roleVersion.from.map { .integer($0) } ?? .null),

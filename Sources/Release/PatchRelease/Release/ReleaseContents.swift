@@ -2,7 +2,7 @@ package import PatchFormat
 import PatchTrust
 package import ReleaseFolder
 
-/// What a release holds, without its bytes: the list, the manifests, and what the role says of itself.
+/// The content of a release without its objects: the list, the manifests and the role's header.
 package struct ReleaseContents: Sendable {
     package let app: AppID
     package let channel: ChannelName
@@ -33,7 +33,7 @@ package struct ReleaseContents: Sendable {
         self.manifests = manifests
     }
 
-    /// Reads a release as it says it is; nothing is verified.
+    /// Reads a release without verifying it.
     package init(_ release: SignedRelease) throws(ReleaseError) {
         do throws(FormatError) {
             let channel = release.header.channel
@@ -64,7 +64,7 @@ package struct ReleaseContents: Sendable {
         } catch { throw .format(error) }
     }
 
-    /// What was verified, without reading it again.
+    /// Uses a verified release, without reading it again.
     package init(_ verified: VerifiedRelease) {
         app = verified.release.header.app
         channel = verified.release.header.channel
@@ -81,7 +81,9 @@ package struct ReleaseContents: Sendable {
         list.entries.filter { $0.patchID == id }
     }
 
-    /// Whether devices find the same in both, apart from how long it holds.
+    /// Whether devices get the same content from both.
+    ///
+    /// Expiry is ignored.
     package func listsTheSame(as other: ReleaseContents) -> Bool {
         list.entries == other.list.entries && entryKeys == other.entryKeys
             && list.gateways == other.list.gateways && newlyWithdrawn(since: other).isEmpty
@@ -98,7 +100,7 @@ package struct ReleaseContents: Sendable {
         list.entries.contains { $0.patchID == id && (version == nil || $0.version == version) }
     }
 
-    /// The row that withdraws a patch, or one version of it, already; nil if a withdrawal would change the list.
+    /// The row that withdraws a patch or one of its versions already; nil if a withdrawal would change the list.
     package func withdrawal(of id: PatchID, version: VersionLabel?) -> WithdrawnVersion? {
         guard !lists(id, version: version) else { return nil }
         return list.withdrawn.last { $0.patchID == id && (version == nil || $0.version == version) }
@@ -119,7 +121,7 @@ package struct ReleaseContents: Sendable {
 }
 
 extension PatchList {
-    /// Each id once, in list order.
+    /// The ids, each once, in list order.
     package var patchIDs: [PatchID] {
         var seen: Set<PatchID> = []
         return entries.map(\.patchID).filter { seen.insert($0).inserted }

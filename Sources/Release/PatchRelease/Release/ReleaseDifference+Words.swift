@@ -1,24 +1,24 @@
 import PatchFormat
 
 extension ReleaseDifference {
-    /// How many names of files stand below a change unless all are asked for.
+    /// The maximum number of file names below a change, unless all are requested.
     package static let namesShown = 20
 
-    /// One line a change and the files that it touches, for a person who is about to sign it.
+    /// One line per change, followed by its files, for a signer.
     ///
     /// - Parameters:
-    ///   - showsAll: every file by name; else the first ``namesShown`` of each bundle and how many more there are.
-    ///   - option: the option that names every file.
+    ///   - showsAll: Whether all files are listed; else the first ``namesShown`` of each bundle and the number of others.
+    ///   - option: The option that lists all files.
     package func words(showsAll: Bool, option: String = "--all") -> [String] {
         lines { [$0.words] + Self.shown($0.files, all: showsAll, option: option) }
     }
 
-    /// One line a change.
+    /// One line per change.
     package var words: [String] {
         lines { [$0.words] }
     }
 
-    /// Indented, so that a name cannot be taken for a change.
+    /// Indented, so that a file name cannot look like a change.
     package static func shown(_ names: [String], all: Bool, option: String = "--all") -> [String] {
         let shown = all ? names : Array(names.prefix(namesShown))
         let rest = names.count - shown.count
@@ -38,7 +38,7 @@ extension ReleaseDifference {
 }
 
 extension ReleaseDifference.Change {
-    /// The files of a bundle that it adds, changes or removes, each with its sign.
+    /// The added, changed and removed files of a bundle, each with its sign.
     fileprivate var files: [String] {
         switch self {
         case .added(_, let files?): files.map { "+ \($0)" }

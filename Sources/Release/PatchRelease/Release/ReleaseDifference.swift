@@ -1,37 +1,39 @@
 package import PatchFormat
 
-/// What a release changes for the devices of its channel, against its base.
+/// The changes of a release for its channel's devices, compared with its base.
 package struct ReleaseDifference: Equatable, Sendable {
     package enum Change: Equatable, Sendable {
         case added(PatchEntry, files: [AssetPath]?)
-        /// Another version stands first.
+        /// Another version is the newest.
         case version(from: PatchEntry, to: PatchEntry, files: BundleDifference?)
         /// The same version with other rules.
         case rules(from: PatchEntry, to: PatchEntry)
         case requirements(of: PatchEntry)
-        /// The same version says something else of a security hole, or nothing any more.
+        /// The same version has another security advisory, or none any more.
         case security(from: PatchEntry, to: PatchEntry)
-        /// The first version is served over other wires than the one before it.
+        /// The newest version is available over other wires than the previous one.
         case gateways(of: PatchEntry, before: [Gateway])
-        /// A version that stood behind the first, or does now.
+        /// A version behind the newest one was added or removed.
         case behind(PatchEntry, listed: Bool)
-        /// No version of its patch is listed any more.
+        /// The patch has no listed version any more.
         case withdrawn(PatchEntry)
-        /// A version is withdrawn for good, and others of its patch are listed.
+        /// A version is withdrawn by name, and others of its patch are listed.
         case withdrawnForGood(PatchEntry)
-        /// A version is withdrawn for good that the base did not list either.
+        /// A version that the base did not list is withdrawn by name.
         case unlistedWithdrawn(WithdrawnVersion)
         case unchanged(PatchEntry)
     }
 
     package let changes: [Change]
-    /// For JSPatch's own clients.
+    /// The changes for JSPatch's own clients.
     package let packages: [PackageChange]
     package let roleVersion: (from: Int?, to: Int)
     package let expires: UTCTime
     package let entryKeysAdded: [SHA256Digest]
     package let entryKeysRemoved: [SHA256Digest]
-    /// Listed versions that require what this release does not list: no device can newly take them.
+    /// Listed versions with a requirement that this release does not list.
+    ///
+    /// No device can newly install them.
     package let unmet: [Label]
 
     package init(from base: ReleaseContents?, to release: ReleaseContents) {

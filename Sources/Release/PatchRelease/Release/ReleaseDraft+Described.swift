@@ -4,9 +4,9 @@ import PatchTrust
 package import SystemPackage
 
 extension ReleaseDraft {
-    /// The entries of a list that a folder describes, as far as devices choose by them: nothing is signed.
+    /// The unsigned entries of the list that a folder describes, with everything that a device's choice depends on.
     ///
-    /// - Parameter base: the release that this one is to follow.
+    /// - Parameter base: The previous release.
     package static func entries(
         describedIn folder: FilePath,
         base: ReleaseContents?,
@@ -48,13 +48,14 @@ extension ReleaseDraft {
 }
 
 extension ReleaseDraft {
-    /// Whether a release signed the same statement about each row, in the same order.
+    /// Whether the release contains the same rows in the same order, with signatures over the same statements.
     func isAlreadyListed(in base: ReleaseContents) -> Bool {
         rows.map(\.label) == base.list.entries.map(\.label) && rows.allSatisfy { $0.known != nil }
     }
 
-    /// Versions that close a security hole and require one that is listed and not marked so: a device that takes only marked versions by
-    /// itself takes neither.
+    /// Versions marked as security fixes that require a listed version without this mark.
+    ///
+    /// A device that installs only marked versions automatically installs neither.
     package var unmarkedRequirements: [(label: Label, requires: Label)] {
         rows.filter { $0.security != nil }.flatMap { row in
             row.requires.sorted { $0.key < $1.key }.compactMap { id, digests in

@@ -1,7 +1,7 @@
 import PatchFormat
 
 extension ReleaseDraft {
-    /// Its list, as packages for JSPatch's clients depend on it.
+    /// The list's properties that packages for JSPatch's clients depend on.
     package var listed: [PackageDraft.Listed] {
         rows.map { row in
             PackageDraft.Listed(

@@ -2,11 +2,11 @@ package import PatchFormat
 import PatchCrypto
 import PatchTrust
 
-/// The list of a release before it is signed: decided from the description and the base's list.
+/// The list of a release before it is signed, derived from the description and the base's list.
 ///
 /// Pure: no file, no clock, no key.
 package struct ReleaseDraft: Equatable, Sendable {
-    /// One row of the list to come.
+    /// One row of the new list.
     package struct Row: Equatable, Sendable {
         package let label: Label
         package let kind: PatchKind
@@ -17,16 +17,16 @@ package struct ReleaseDraft: Equatable, Sendable {
         package let security: SecurityAdvisory?
         package let place: ScriptPlace
         package let gateways: [Gateway]
-        /// The base's signature over the same statement, where there is one.
+        /// The base's signature over the same statement, if any.
         package let known: EntrySignature?
-        /// The base's signatures in JSPatch's form, where it has them.
+        /// The base's signatures in JSPatch's form, if any.
         package let knownJSPatch: JSPatchForm?
     }
 
-    /// A described patch whose bytes have been looked at.
+    /// A described patch with the fingerprint of its bytes.
     package struct Described: Sendable {
         package let patch: DescribedPatch
-        /// Of the script, or of the bundle's manifest.
+        /// The fingerprint of the script or of the bundle's manifest.
         package let fingerprint: Fingerprint
         package let manifest: AssetManifest?
 
@@ -38,14 +38,15 @@ package struct ReleaseDraft: Equatable, Sendable {
     }
 
     package let rows: [Row]
-    /// Versions that this release withdraws by name, besides those that the base names.
+    /// Versions withdrawn by name in this release, besides those that the base names.
     private var withdrawn: [Label: SHA256Digest] = [:]
 
-    /// The described list, with the remaining versions of the base behind each patch.
+    /// The described list.
     ///
-    /// - Throws: `unlisted` when the base lists an id that is not described, `republished` when it lists a label with
-    ///   other content, `withdrawn` when it names the content as withdrawn, `unmet` when the list lacks a requirement
-    ///   of a described patch.
+    /// The remaining versions of the base follow each patch.
+    ///
+    /// - Throws: `unlisted` if the base lists an id that is not described, `republished` if it lists a label with other content,
+    ///   `withdrawn` if it names the content as withdrawn, `unmet` if the list lacks a requirement of a described patch.
     package init(_ described: [Described], base: ReleaseContents?) throws(SigningError) {
         let ids = Set(described.map(\.patch.patchID))
         let missing = (base?.list.patchIDs ?? []).filter { !ids.contains($0) }
@@ -63,7 +64,7 @@ package struct ReleaseDraft: Equatable, Sendable {
         self.rows = try Self.allowed(rows, over: base)
     }
 
-    /// Requirements of described patches that a first release of them would not list.
+    /// Requirements of described patches that a first release would not list.
     static func unmet(_ described: [Described]) -> [(label: Label, requires: PatchID)] {
         let rows = described.compactMap { try? row($0, base: nil) }
         return described.flatMap { next in
@@ -73,12 +74,13 @@ package struct ReleaseDraft: Equatable, Sendable {
         }
     }
 
-    /// The base's list without a patch, or without one version of it; the removed versions are named, and so withdrawn
-    /// for good.
+    /// The base's list without a patch, or without one version of it.
+    ///
+    /// The removed versions are withdrawn by name.
     ///
     /// - Parameter earlier: A release that listed the versions, for versions that the base does not list.
-    /// - Throws: `nothingToWithdraw` for a version that neither lists, `contentStays` where another version with the same
-    ///   content stays listed.
+    /// - Throws: `nothingToWithdraw` for a version that neither lists, `contentStays` if another version with the same content
+    ///   stays listed.
     package init(
         withdrawing id: PatchID,
         version: VersionLabel?,
@@ -92,7 +94,7 @@ package struct ReleaseDraft: Equatable, Sendable {
         var gone = base.list.entries.filter(isSubject)
         if gone.isEmpty { gone = (earlier?.list.entries ?? []).filter(isSubject) }
         guard !gone.isEmpty else { throw .nothingToWithdraw(id, version) }
-        // A list that names a content as withdrawn and lists it is not valid.
+        // A list must not both withdraw and list the same content.
         for entry in gone {
             let same = staying.first {
                 $0.patchID == id && $0.fingerprint.sha256 == entry.fingerprint.sha256
@@ -103,27 +105,27 @@ package struct ReleaseDraft: Equatable, Sendable {
         withdrawn = Dictionary(gone.map { ($0.label, $0.fingerprint.sha256) }) { first, _ in first }
     }
 
-    /// The base's list as it is.
+    /// The unchanged list of the base.
     package init(renewing base: ReleaseContents) {
         rows = base.list.entries.map(Row.init(carrying:))
     }
 
     /// The list of an older release.
     ///
-    /// - Throws: `withdrawn` when it lists a version that was withdrawn by name since.
+    /// - Throws: `withdrawn` if it lists a version that was withdrawn by name since.
     package init(rollingBackTo older: ReleaseContents, over base: ReleaseContents?) throws(SigningError) {
         rows = try Self.allowed(older.list.entries.map(Row.init(carrying:)), over: base)
     }
 
-    /// All versions that the list must name as withdrawn: those that the base names, while a device could still have
-    /// them, and those withdrawn now.
+    /// All versions that the list must name as withdrawn: those named by the base that devices could still have, and those
+    /// withdrawn now.
     package func withdrawn(
         beside base: PatchList?,
         inList serial: Int,
         at time: UTCTime,
         validity: Duration
     ) -> [WithdrawnVersion] {
-        // Where no listed version is for everybody, these rows keep devices on the version that they went back to.
+        // If no listed version is for all devices, these rows keep devices on the version they returned to.
         let open = Set(rows.filter(\.rules.isForEveryone).map(\.label.patchID))
         let closed = Set(rows.map(\.label.patchID)).subtracting(open)
         let known = (base?.withdrawn ?? []).filter {
@@ -141,8 +143,8 @@ package struct ReleaseDraft: Equatable, Sendable {
         return known + new.sorted { ($0.patchID, $0.version.text) < ($1.patchID, $1.version.text) }
     }
 
-    /// - Throws: `withdrawn` for the first of these that the base names as withdrawn, `republished` for other content under the
-    ///   label of one.
+    /// - Throws: `withdrawn` for the first version that the base names as withdrawn, `republished` if the base withdrew the same
+    ///   label with other content.
     private static func allowed(_ rows: [Row], over base: ReleaseContents?) throws(SigningError) -> [Row] {
         for gone in base?.list.withdrawn ?? [] {
             if let row = rows.first(where: { $0.label == gone.label }), row.fingerprint.sha256 != gone.sha256 {
@@ -158,13 +160,14 @@ package struct ReleaseDraft: Equatable, Sendable {
         return rows
     }
 
-    /// The list of another channel, with the remaining versions of the base behind each patch; patches that only the
-    /// base lists stay as they are.
+    /// The list of another channel.
     ///
-    /// - Parameter rollouts: ceilings of the newest version of each of these patches, in place of the source's. The source's older
-    ///   ones stay where they are then: whom a ceiling leaves out keeps what the base gives him.
-    /// - Throws: `republished` when the base lists a label with other content, `withdrawn` when it names the content as
-    ///   withdrawn, `nothingToWithdraw` for a rollout of a patch that the source does not list.
+    /// The remaining versions of the base follow each patch, and patches that only the base lists stay unchanged.
+    ///
+    /// - Parameter rollouts: The rollout ceilings of the newest versions of these patches, instead of the source's. Older
+    ///   versions of the source are not promoted then: devices above a ceiling keep the base's version.
+    /// - Throws: `republished` if the base lists a label with other content, `withdrawn` if it names the content as withdrawn,
+    ///   `nothingToWithdraw` for a rollout of a patch that the source does not list.
     package init(
         promoting source: ReleaseContents,
         over base: ReleaseContents?,
@@ -196,8 +199,8 @@ package struct ReleaseDraft: Equatable, Sendable {
             let others = (base?.versions(of: id) ?? []).filter { own in
                 !promoted.contains { $0.entry.label == own.label }
             }
-            // No version behind one that every device may take can be needed; without such a one, keep as many as a
-            // description asks for.
+            // Versions behind one for all devices are not needed. Without such a version, as many are kept as by default in a
+            // description.
             let isOpen = promoted.contains { $0.rules.isForEveryone }
             let keep = max(0, DescribedPatch.keepByDefault - (promoted.count - 1))
             rows += Self.staying(others, keep: keep, isOpen: isOpen).map(Row.init(carrying:))
@@ -209,7 +212,7 @@ package struct ReleaseDraft: Equatable, Sendable {
 
     /// The base's list with other rules for one version.
     ///
-    /// - Throws: `nothingToWithdraw` where it is not listed.
+    /// - Throws: `nothingToWithdraw` if it is not listed.
     package init(changing edit: RuleEdit, of label: Label, in base: ReleaseContents) throws(SigningError) {
         guard base.entry(label) != nil else { throw .nothingToWithdraw(label.patchID, label.version) }
         var rows: [Row] = []
@@ -227,9 +230,9 @@ package struct ReleaseDraft: Equatable, Sendable {
         self.rows = rows
     }
 
-    /// The base's versions that stay behind a described one: as many as it asks for, and on to the first that every
-    /// device may take, because a device that is not eligible for earlier ones keeps its version only while that is
-    /// listed.
+    /// The base's versions that stay behind a described one: as many as requested, and all up to the first one for all devices.
+    ///
+    /// A device that is not eligible for earlier ones keeps its version only while that is listed.
     private static func staying(_ others: [PatchEntry], behind patch: DescribedPatch) -> [PatchEntry] {
         staying(others, keep: patch.keep, isOpen: patch.rules.isForEveryone)
     }
@@ -252,7 +255,7 @@ package struct ReleaseDraft: Equatable, Sendable {
             throw .republished(patch.label, difference: difference(described, from: known, in: base))
         }
         let listed = base?.versions(of: patch.patchID).first { $0.fingerprint.sha256 == fingerprint.sha256 }
-        // A device that has this content asks for nothing more, and so would run it where it did before.
+        // A device with this content would not download it again, and would keep running it in the old place.
         if let listed, listed.place != patch.place {
             throw .republished(patch.label, difference: "\(listed.label) \(listed.place)")
         }
@@ -295,7 +298,7 @@ package struct ReleaseDraft: Equatable, Sendable {
         return requires
     }
 
-    /// Nil when a version of it is not listed, or none of its contents is.
+    /// Returns nil if a required version is not listed, or none of the contents is.
     private static func contents(
         _ wanted: [DescribedPatch.Requirement],
         of id: PatchID,
@@ -315,25 +318,26 @@ package struct ReleaseDraft: Equatable, Sendable {
         return contents
     }
 
-    /// The first 16 bytes of SHA-256 over a prefix, the id and the content: random in appearance, equal for everybody
-    /// who describes this content, and fixed while it is listed.
+    /// The first 16 bytes of SHA-256 over a prefix, the id and the content.
+    ///
+    /// It looks random, is the same for everyone who describes this content, and is fixed while the content is listed.
     package static func salt(patchID: PatchID, sha256: SHA256Digest) -> [UInt8] {
         Array(SHA256Digest(of: Array("patchline-salt-v1\n\(patchID)\n\(sha256.hex)".utf8)).bytes.prefix(16))
     }
 }
 
 extension ReleaseDraft.Row {
-    /// A row as the base has it.
+    /// An unchanged row of the base.
     init(carrying entry: PatchEntry) {
         self.init(carrying: entry, rules: entry.rules)
     }
 
-    /// The same with other rules.
+    /// A row of the base with other rules.
     init(carrying entry: PatchEntry, rules: PatchRules) {
         self.init(carrying: entry, rules: rules, known: entry.signature)
     }
 
-    /// The same with another channel's signature over the same content.
+    /// A row of the base with another channel's signature over the same content.
     init(carrying entry: PatchEntry, rules: PatchRules, known: EntrySignature) {
         self.init(
             label: entry.label,

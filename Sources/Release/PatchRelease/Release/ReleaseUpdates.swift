@@ -7,11 +7,11 @@ import PatchTrust
 package import ReleaseFolder
 import SystemPackage
 
-/// What an update to a release costs devices that have what the release before it lists.
+/// The download costs of an update for devices that have the versions of the previous release.
 ///
-/// The packs are made as a server makes them, with the same budget, and are not kept.
+/// The packs are made like on a server, with the same budget, and are not kept.
 package struct ReleaseUpdates: Sendable {
-    /// A bundle that is new, and one that devices come from.
+    /// A new bundle version and the version that a device updates from.
     package struct Pair: Equatable, Sendable {
         package let base: Label
         package let new: Label
@@ -38,7 +38,7 @@ package struct ReleaseUpdates: Sendable {
         self.files = files
     }
 
-    /// The versions that are new, each from the versions that the earlier list has, but those that stand above it now.
+    /// The new versions, each paired with the previous list's versions, except those that now precede it.
     package static func pairs(from old: ReleaseContents, to new: ReleaseContents) -> [Pair] {
         new.list.entries.filter { $0.kind == .bundle && !old.lists($0) }.flatMap { entry in
             let above = new.versions(of: entry.patchID).prefix { $0.label != entry.label }.map(\.fingerprint.sha256)
@@ -48,7 +48,7 @@ package struct ReleaseUpdates: Sendable {
         }
     }
 
-    /// In the order of the list; without those of which something is not at hand, or that are too large to be tried.
+    /// The steps in list order, without those whose files are not available or exceed the budget.
     package func steps(progress: ProgressStart = { _ in { _ in } }) async -> [UpdateStep] {
         let pairs = Self.pairs(from: oldContents, to: newContents)
         let budget = PackBudget(pairs.map { missing(of: $0).reduce(0) { $0 + $1.size } })
@@ -58,7 +58,7 @@ package struct ReleaseUpdates: Sendable {
         return steps.compactMap(\.self)
     }
 
-    /// Contents of the new version that the base does not have, each once.
+    /// The contents of the new version that the base lacks, each once.
     private func missing(of pair: Pair) -> [Fingerprint] {
         let known = Set(oldContents.manifests[pair.base]?.assets.map(\.fingerprint) ?? [])
         return Set(newContents.manifests[pair.new]?.assets.map(\.fingerprint) ?? []).subtracting(known)
@@ -123,7 +123,7 @@ package struct ReleaseUpdates: Sendable {
             manifest: travelling([BytesInMemory(made.manifest)], size: made.manifest.count),
             column: travelling([BytesInMemory(made.column)], size: made.column.count),
             objects: missing.map { travelling([$0], size: $0.size) },
-            // Of few files nobody asks for all.
+            // A device that needs few files never downloads the full pack.
             whole: missing.count < UpdateCost.leastOfWhole ? 0 : travelling(all, size: all.reduce(0) { $0 + $1.size })
         )
     }
@@ -132,7 +132,9 @@ package struct ReleaseUpdates: Sendable {
         travelling(contents.lazy.compactMap { content($0.sha256).map(FileBytes.init) }, size: size)
     }
 
-    /// The bytes that come one after the other, compressed; with less effort than a server makes.
+    /// The compressed size of the concatenated bytes.
+    ///
+    /// Large contents are compressed with less effort than on a server.
     private func travelling(_ sources: some Sequence<some ByteSource>, size: Int) -> Int {
         let effort: Compressor.Effort = size > PackBudget.thorough ? .quick : .thorough
         guard let compressor = try? Compressor(.zstandard, size: size, effort: effort) else { return size }

@@ -4,15 +4,17 @@ package import PatchTrust
 package import ReleaseFolder
 package import SystemPackage
 
-/// What an offline check of a release found: everything in it holds; its quorum may be incomplete.
+/// The result of an offline verification of a release.
+///
+/// All its content is valid; its quorum may be incomplete.
 package struct ReleaseVerification: Sendable {
     package let contents: ReleaseContents
     package let quorum: VerifiedRelease.SignatureTally
     package let counts: VerifiedRelease.Counts
 
-    /// Checks root, targets, delegation, role, every entry, every asset and every object.
+    /// Verifies root, targets, delegation, role, all entries, all assets and all objects.
     ///
-    /// - Throws: the first thing that does not hold, by name.
+    /// - Throws: the first error, with the name of the invalid part.
     package init(
         _ folder: FilePath,
         rootOfTrust: ReleaseTrust,
@@ -32,7 +34,9 @@ package struct ReleaseVerification: Sendable {
         counts = verified.counts
     }
 
-    /// Whether devices refuse it for its age alone; anything may be verified later than it was meant to be installed.
+    /// Whether the release has expired.
+    ///
+    /// Expiry does not fail the verification, because older releases may be verified too.
     package func isExpired(at time: UTCTime) -> Bool {
         contents.expires <= time
     }

@@ -4,20 +4,23 @@ import PatchTrust
 package import ReleaseFolder
 package import SystemPackage
 
-/// Writes a signed release under its name once it has been read back and verified.
+/// Writes a signed release.
+///
+/// It gets its final name after it has been read back and verified.
 package struct ReleaseWriter: Sendable {
     private let folder: NewFolder
 
     package var output: FilePath { folder.path }
 
-    /// - Throws: `.exists` or `.notReplaced` when something stands at `output` and may not be replaced.
+    /// - Throws: `.exists` or `.notReplaced` if `output` exists and may not be replaced.
     package init(_ output: FilePath, replacing: Replacement, files: any FileOperations) throws(SigningError) {
         folder = try NewFolder(output, .release, replacing: replacing, files: files)
     }
 
-    /// Afterwards: the whole release stands at ``output``, durably; after an error what stood there before.
+    /// Writes the release.
     ///
-    /// A device or server will judge what was written, so exactly that is verified, before it gets its name.
+    /// Afterwards the complete release is at ``output``, durably; after an error the previous folder is unchanged. The written
+    /// files are verified before they get their final name, because devices and servers receive exactly these.
     package func write(
         _ release: SignedRelease,
         rootOfTrust: ReleaseTrust,

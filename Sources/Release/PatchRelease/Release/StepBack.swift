@@ -1,21 +1,21 @@
 package import PatchFormat
 
-/// A version that a release lists anew below the newest one of its channel.
+/// A version that a release lists again, below the newest one of its channel.
 ///
-/// Devices may go back to it, and the holder of the online key can choose it for new devices.
+/// Devices may return to it, and the holder of the online key can select it for new devices.
 package struct StepBack: Equatable, Sendable {
     package let label: Label
-    /// The version that stands first in the channel now.
+    /// The newest version in the channel now.
     package let newest: VersionLabel
 
     package init(label: Label, newest: VersionLabel) {
         (self.label, self.newest) = (label, newest)
     }
 
-    /// Of every patch, in the order of the list.
+    /// All steps back, in list order.
     ///
     /// A version is below another one if its dotted integers are lower, or if the base lists it behind the other one and the
-    /// release lists it first. Labels without dotted integers are compared by the list alone.
+    /// release lists it first. Labels without dotted integers are compared only by their order in the list.
     package static func all(from base: ReleaseContents?, to release: ReleaseContents) -> [StepBack] {
         guard let base else { return [] }
         return release.list.patchIDs.flatMap { id -> [StepBack] in

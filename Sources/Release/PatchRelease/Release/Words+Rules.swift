@@ -1,7 +1,7 @@
 package import PatchFormat
 
 extension Words {
-    /// For whom an entry is.
+    /// The devices for which an entry is listed.
     package static func rules(_ rules: PatchRules) -> String {
         var words: [String] = []
         if rules.rollout != 10_000 { words.append("\(RolloutShare(rules.rollout)) of devices") }
