@@ -15,7 +15,6 @@ import PatchFormat
 ///
 /// Ids are visited again whenever one that they are linked with changed, but are examined only if that can make a difference.
 /// The work is therefore proportional to the list, regardless of how its entries require one another.
-/// is in proportion to the list, however its entries require one another.
 package struct JointChoice: Sendable {
     /// Sorted by id.
     private var candidates: [Candidates]

@@ -72,7 +72,7 @@ extension LeftOutVersions {
 
 /// Bundles whose manifest requires another native part than this device's.
 ///
-/// It is not downloaded again.
+/// The manifest is not downloaded again.
 package typealias UnfitVersions = LeftOutVersions<UnfitRow>
 
 /// The native part that an incompatible version was checked against.
