@@ -128,7 +128,7 @@ package struct TrialBlocks: Equatable, Sendable {
         for content in contents { blocks[content] = nil }
     }
 
-    /// Removes all blocks, for a person or a new build of the app.
+    /// Removes blocks, for a person or a new build of the app.
     ///
     /// - Parameter ids: The only patches to unblock, or nil for all.
     /// - Returns: the versions whose blocks were removed.

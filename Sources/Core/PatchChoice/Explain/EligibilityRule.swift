@@ -9,7 +9,7 @@ package enum EligibilityRule: String, CaseIterable, Sendable {
     case knownRules
     case condition
     case users
-    /// All files of it were downloaded in this sync.
+    /// Its download did not fail in this sync, and it fits on the disk.
     case arrival
     /// It may be downloaded on this network.
     case network

@@ -6,7 +6,7 @@ package enum Turn: Equatable, Sendable {
     case appVersion(String)
     /// Other facts of the device, so that these comparisons hold.
     case facts([String])
-    /// Another user, or any user if none is set: one of those that the version is for.
+    /// A user among those that the version is for.
     case user
     /// The version passes by itself at this time.
     case time(UTCTime)

@@ -129,7 +129,7 @@ extension SelectionMachine {
         blocks.bound(to: count)
     }
 
-    /// Removes all blocks, for a person or a new build of the app.
+    /// Removes blocks, for a person or a new build of the app.
     ///
     /// - Parameter ids: The only patches to unblock, or nil for all.
     /// - Returns: the versions that were blocked or waiting.

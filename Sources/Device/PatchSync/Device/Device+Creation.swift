@@ -23,7 +23,7 @@ extension Device {
     ///
     /// - Parameters:
     ///   - channel: Nil for the channel of `embedded`, else `production`. An existing store may then follow any channel.
-    ///   - access: Nil to leave an existing store's access as it is.
+    ///   - access: Nil for the defaults in a new store. An existing store may then have any access.
     package static func createOnce(
         _ store: DeviceStore,
         server: ServerURL,
@@ -64,7 +64,7 @@ extension Device {
 }
 
 extension DeviceStore {
-    /// Rejects a root of another app, or another root of the same version.
+    /// The differences that exclude this root: it is of another app, or another root of the same version.
     package func differences(of root: [UInt8], app: AppID) throws(SyncError) -> [String] {
         let given: TrustedRoot
         do throws(TrustError) {

@@ -121,7 +121,7 @@ extension DeviceState {
 }
 
 extension Device.ListDecisions {
-    /// Listed security fixes that are newer than the version that stays or is chosen.
+    /// Listed security fixes above the device's present version.
     var security: [AwaitedVersion] {
         let by = Dictionary(decisions.map { ($0.patchID, $0) }) { first, _ in first }
         var seen: Set<PatchID> = []

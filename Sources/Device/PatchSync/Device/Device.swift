@@ -63,7 +63,7 @@ package struct Device: Sendable {
         appBuild: AppBuild? = nil
     ) throws(SyncError) {
         let trusted: TrustedRoot
-        // Expiry is checked when a new version is chosen.
+        // Expiry is checked when a new version is taken.
         do throws(TrustError) {
             trusted = try TrustedRoot(anchor: root, admitting: store.admission)
         } catch { throw .trust(error) }

@@ -11,8 +11,8 @@ struct Retention: Equatable {
     private(set) var bundles: Set<SHA256Digest> = []
 
     /// - Parameters:
-    ///   - served: the selections being served, kept or not.
-    ///   - manifest: reads the manifest of a kept bundle. Nil if it is unreadable.
+    ///   - served: The selections being served, kept or not.
+    ///   - manifest: Reads the manifest of a kept bundle. Returns nil if it is unreadable.
     /// - Returns: nil if a kept manifest is unreadable. Its objects are unknown, so no file may be removed.
     init?<Failure>(
         keeping selections: [Selection],

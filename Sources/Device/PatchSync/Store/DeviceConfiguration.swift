@@ -4,7 +4,7 @@ import PatchTrust
 package import PatchFormat
 package import SystemPackage
 
-/// The settings of a store, written when it is created.
+/// The settings of a store.
 package struct DeviceConfiguration: Equatable, Sendable {
     package static let format = "patchline-config-v1"
 

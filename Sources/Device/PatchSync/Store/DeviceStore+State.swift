@@ -213,9 +213,9 @@ extension DeviceStore {
         return state
     }
 
-    /// Removes the previous state.
+    /// Removes the previous state and the damaged one.
     ///
-    /// A state for another build of the app is not usable as a fallback.
+    /// States for another build of the app are not usable as a fallback.
     func forgetPreviousState(of channel: ChannelName) throws(FileError) {
         try files.removeIfPresent(previousFile(channel))
         try files.removeIfPresent(damagedFile(channel))

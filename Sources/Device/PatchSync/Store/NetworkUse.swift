@@ -5,7 +5,7 @@ package import PatchFetch
 package struct NetworkUse: Equatable, Sendable {
     package static let most = 1_000_000_000_000
 
-    /// Whether bytes cost money.
+    /// Whether the network is metered.
     ///
     /// Only mandatory versions, and others within the allowance, are then downloaded.
     package var isMetered = false

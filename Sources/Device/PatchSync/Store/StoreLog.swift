@@ -6,8 +6,8 @@ package import SystemPackage
 ///
 /// There are at most two files. The older one is renamed when the newer one is full.
 ///
-/// The log is not durable and never delays its caller. If it cannot be written, the events are dropped. Several programs that
-/// use one store may write at the same time.
+/// The log is not durable. If it cannot be written, the events are dropped. Several programs that use one store may write at the
+/// same time.
 package struct StoreLog: Sendable {
     /// The approximate size limit in bytes of each of the two files.
     package static let limit = 256 * 1024

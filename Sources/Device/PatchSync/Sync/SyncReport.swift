@@ -66,7 +66,7 @@ package struct PutOffVersion: Equatable, Sendable {
     package var label: Label { Label(patchID: content.patchID, version: version) }
 }
 
-/// The bytes saved by a pack from a base, or by two packs in a row.
+/// The use of one pack, or of two packs in a row, and its savings.
 package struct PackUse: Equatable, Sendable {
     package let label: Label
     /// The version that the pack was applied to.
@@ -139,7 +139,7 @@ package struct SyncReport: Equatable, Sendable {
         }
     }
 
-    /// Whether every patch has the listed version.
+    /// Whether every patch is as the list requires.
     package var isComplete: Bool {
         if case .refused = staging { return false }
         return refused.isEmpty && failures.isEmpty && republished.isEmpty

@@ -12,7 +12,7 @@ struct MissingObjects: RandomAccessCollection {
     }
 
     private let tasks: [PatchDownload]
-    /// By task, or nil for a script.
+    /// The weights of each task, or nil for a script.
     private let weights: [PackWeights?]
     private var places: [Position] = []
     /// The other patches that need the same object, by position.
