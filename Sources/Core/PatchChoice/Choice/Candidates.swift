@@ -5,7 +5,7 @@ package import PatchFormat
 /// The first eligible version above the current one is chosen. ``JointChoice`` passes over further ones because of other ids.
 package struct Candidates: Sendable {
     package let patchID: PatchID
-    /// In the order of the list.
+    /// The listed versions, in the order of the list.
     let versions: [PatchEntry]
     /// Whether an entry of this id was rejected.
     ///

@@ -46,7 +46,7 @@ package struct LeftOutVersions<Reason: LeftOutRow>: Equatable, Sendable {
 }
 
 extension LeftOutVersions {
-    /// Nil if there are no rows.
+    /// The rows, or nil if there are none.
     package var json: JSON? {
         guard !rows.isEmpty else { return nil }
         return .array(

@@ -42,7 +42,7 @@ package struct Explanation: Equatable, Sendable {
 
     package let roleVersion: Int
     package let time: UTCTime
-    /// In the order of the list.
+    /// The listed versions, in the order of the list.
     package let versions: [Version]
 
     init(roleVersion: Int, time: UTCTime, versions: [Version]) {

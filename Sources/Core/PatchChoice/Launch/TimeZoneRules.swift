@@ -6,7 +6,7 @@ package import PatchFormat
 package struct TimeZoneRules: Equatable, Sendable {
     /// A change of the clock.
     struct Change: Equatable, Sendable {
-        /// In seconds since 1970, UTC.
+        /// The moment in seconds since 1970, UTC.
         let time: Int
         /// The offset from then on, in seconds east of UTC.
         let offset: Int
@@ -72,9 +72,9 @@ struct YearlyClock: Equatable, Sendable {
     /// A moment of each year, by the clock that is used until then.
     struct Day: Equatable, Sendable {
         enum Form: Equatable, Sendable {
-            /// From 1 to 365. 29 February is never counted.
+            /// The day of the year from 1 to 365. 29 February is never counted.
             case withoutLeapDay(Int)
-            /// From 0 to 365.
+            /// The day of the year from 0 to 365.
             case ofYear(Int)
             /// The n-th such weekday of a month, or 5 for the last one. Sunday is 0.
             case weekday(month: Int, week: Int, day: Int)

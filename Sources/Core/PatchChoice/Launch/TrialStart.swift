@@ -1,8 +1,8 @@
 /// When a launch begins to count against its trial, and its startup timer starts.
 package enum TrialStart: Sendable {
-    /// With the launch itself, for hosts that have no pages.
+    /// The trial counts from the launch itself. This is for hosts that have no pages.
     case launch
-    /// When the first page is shown. If the process ends before that, it does not count against the version.
+    /// The trial counts from its first page. If the process ends before that, it does not count against the version.
     case firstPage
 
     /// Whether the launch counts at once.

@@ -18,7 +18,7 @@ package struct Device: Sendable {
 
     /// Opens a store that ``create(_:server:channel:facts:root:access:deviceID:host:machine:embedded:appBuild:)`` created.
     ///
-    /// Only reads. ``open(_:now:machine:appBuild:random:)`` also detects another build or machine.
+    /// The store is only read. ``open(_:now:machine:appBuild:random:)`` also detects another build or machine.
     package init(_ store: DeviceStore, now: @escaping @Sendable () -> UTCTime) throws(SyncError) {
         configuration = try store.configuration()
         self.now = now

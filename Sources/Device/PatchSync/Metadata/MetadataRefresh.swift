@@ -23,7 +23,7 @@ struct MetadataRefresh {
         let keepsTargetsFloor: Bool
         /// Whether timestamp and snapshot are stored only with targets that verify under them.
         ///
-        /// A refused walk then leaves nothing behind. Otherwise a timestamp and a snapshot of another app with the same online key
+        /// A rejected walk then leaves the store unchanged. Otherwise a timestamp and a snapshot of another app with the same online key
         /// would stay, and their higher versions would keep the device from the honest server's.
         let storesWholeWalks: Bool
 

@@ -77,8 +77,8 @@ struct CleanUp {
         var check = IntegrityCheck(store: store, records: store.records())
         let needed = Retention(keeping: kept, served: served) { patch in (try? check.manifest(of: patch)) ?? nil }
         guard var retention = needed else { return }
-        // A manifest that the app ships and that was healed here leads to embedded files, which bundles of other
-        // manifests may use: it stays even when its own version is gone.
+        // A repaired copy of an embedded manifest leads to embedded files, which bundles of other manifests may use. It stays
+        // even after its own version is removed.
         retention.keep(store.embedded?.manifests ?? [])
         // Intact embedded files are used in their own folder.
         for digest in store.embedded?.digests ?? [:].keys where retention.objects.contains(digest) {

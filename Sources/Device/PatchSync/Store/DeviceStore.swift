@@ -42,7 +42,7 @@ package struct DeviceStore: Sendable {
     let cache = SelectionCache()
     /// The largest selection in bytes that may be written.
     ///
-    /// At most the size that readers accept.
+    /// It does not exceed the size that readers accept.
     var selectionLimit = Limits.selection
 
     package init(

@@ -4,9 +4,9 @@ package import PatchCrypto
 package enum PagesHost: String, CaseIterable, Equatable, Sendable {
     /// A host name of the app's own (``HostLabel``). Its cookies are sent to no other port of the machine.
     case own
-    /// For code that requires this name. Its cookies are sent to every port of the machine.
+    /// A name for code that requires it. Its cookies are sent to every port of the machine.
     case localhost
-    /// For web views that do not resolve the other names. Its cookies are sent to every port of the machine.
+    /// A name for web views that do not resolve the others. Its cookies are sent to every port of the machine.
     case address = "127.0.0.1"
 
     package static let rule = "must be own, localhost or 127.0.0.1"

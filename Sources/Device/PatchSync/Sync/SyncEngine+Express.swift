@@ -65,7 +65,7 @@ extension SyncEngine {
 /// The metadata of a channel that a device has stored, as far as its snapshot lists it.
 struct HeldMetadata {
     let timestamp: [UInt8]?
-    /// In the order of dependence: a server finds roles by their snapshot, and targets by their roles.
+    /// The files in the order of dependence: a server finds roles by their snapshot, and targets by their roles.
     let parts: [Express.Part]
 
     init(in store: DeviceStore, of channel: ChannelName) throws(SyncError) {

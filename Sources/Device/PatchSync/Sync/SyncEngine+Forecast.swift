@@ -61,7 +61,7 @@ extension SyncEngine {
         return forecast
     }
 
-    /// In the order of a sync's downloads.
+    /// The rows in the order of a sync's downloads.
     ///
     /// Additional repairs are last.
     private func rows(

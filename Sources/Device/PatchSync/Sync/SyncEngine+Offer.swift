@@ -53,7 +53,7 @@ extension SyncEngine {
 
     /// The channel's role version if it is higher than `version`, from the first server that answers.
     ///
-    /// Nil also if no server answers.
+    /// The result is also nil if no server answers.
     func newerList(than version: Int) async -> Int? {
         for source in sources.inOrder {
             let refresh = MetadataRefresh(of: store, fetcher: source.fetcher, deadlines: deadlines)

@@ -13,7 +13,7 @@ struct WholePack: Sendable {
     let bundle: Int
     let manifest: SHA256Digest
     let layout: FullPack
-    /// In the order of their rows.
+    /// The wanted rows, in ascending order.
     let wanted: [Wanted]
     /// The only bytes of the plain pack that are requested, or nil for the pack from its first byte.
     var range: Range<Int>?

@@ -28,7 +28,7 @@ struct Reception {
     private(set) var error: SyncError?
     private var waiting: TransferQueue
     private var packServers = PackServers()
-    /// By number, because there may be several packs of a bundle, each for a part of it.
+    /// The running packs by number, because there may be several of a bundle, each for a part of it.
     private var packs: [Int: RunningPack] = [:]
     private var packsBegun = 0
     /// The facts of each bundle's pack.

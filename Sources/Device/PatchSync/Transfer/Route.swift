@@ -12,7 +12,7 @@ import PatchCrypto
 /// | question | routes |
 /// |---|---|
 /// | How does a new bundle begin? | ``pack(from:listed:)``, ``index``, ``chain(_:through:)``, ``documents`` |
-/// | How do the missing files of a verified bundle travel? | ``fullPack``, ``packRanges``, ``objects`` |
+/// | How are the missing files of a verified bundle downloaded? | ``fullPack``, ``packRanges``, ``objects`` |
 /// | In which form does one server send a file or a pack? | ``compressed``, ``plain``, ``signedPack``, ``plainPack`` |
 ///
 /// Files that are stored or embedded are not transferred.

@@ -15,7 +15,7 @@ package struct TransferCost: Hashable, Sendable {
         case packRanges
         /// The missing files of a bundle, one by one.
         case singleObjects
-        /// Not decided yet: only the bundle's manifest determines which files are missing.
+        /// The way is not decided yet: only the bundle's manifest determines which files are missing.
         case open
     }
 

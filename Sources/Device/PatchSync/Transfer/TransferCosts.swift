@@ -8,11 +8,11 @@ struct TransferCosts: Equatable {
     /// Fewer files than this are requested one by one, regardless of the cost.
     static let leastOfPack = 8
 
-    /// One by one, without the cost of the requests.
+    /// The bytes of single requests, without the cost of the requests.
     let single: Int
-    /// In parts of the plain pack, without the cost of the requests, or nil if it has no pack.
+    /// The bytes of parts of the plain pack, without the cost of the requests, or nil if there is no pack.
     let ranges: Int?
-    /// By the full pack, up to the last missing file, without its stored bytes, or nil if the pack must not be requested.
+    /// The bytes of the full pack up to the last missing file, without its stored bytes, or nil if it must not be requested.
     let whole: Int?
     /// One of ``Route/fullPack``, ``Route/packRanges`` and ``Route/objects``.
     let cheapest: Route

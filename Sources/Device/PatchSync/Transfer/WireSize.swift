@@ -2,7 +2,7 @@ import PatchDelta
 
 /// The number of bytes to transfer, as far as it is known.
 package struct WireSize: Hashable, Sendable {
-    /// Nil if unknown.
+    /// The number of bytes, or nil if unknown.
     package let bytes: Int?
     /// Whether a server announced this size.
     package let isExact: Bool
