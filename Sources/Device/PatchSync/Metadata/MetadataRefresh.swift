@@ -23,8 +23,8 @@ struct MetadataRefresh {
         let keepsTargetsFloor: Bool
         /// Whether timestamp and snapshot are stored only with targets that verify under them.
         ///
-        /// A rejected walk then stores neither of them. Otherwise a timestamp and a snapshot of another app with the same online key
-        /// would stay, and their higher versions would make the device reject the honest server's.
+        /// A rejected walk then stores neither of them. Otherwise a timestamp and a snapshot of another app with the same online
+        /// key would stay, and their higher versions would make the device reject the honest server's.
         let storesWholeWalks: Bool
 
         /// TUF to the letter: each role is stored as soon as it is trusted (TUF 5.4.5, 5.5.7).
