@@ -50,7 +50,7 @@ package struct SyncForecast: Equatable, Sendable {
     ///
     /// New versions are installed only after it ends.
     package let isTrial: Bool
-    /// The bytes of metadata that were downloaded for this forecast.
+    /// The bytes that were downloaded for this forecast: metadata, and the indexes of packs.
     package let metadata: Int
     package let rows: [Row]
     /// Versions that a sync would defer to an unmetered network.
