@@ -1,19 +1,21 @@
 import PatchFormat
 
-/// From when on a selection that waits may run; all its patches start together, at the latest of their moments.
+/// When a pending selection may start.
+///
+/// All its patches start together, at the latest of their times.
 package enum ActivationTime: String, Sendable, CaseIterable {
-    /// A mandatory version is new in it: a running app switches by itself (E8).
+    /// It contains a new mandatory version: a running app switches by itself (E8).
     case atOnce
-    /// Only scripts are new in it: a host that runs scripts may start it at once, any other treats it as ``atReload``.
+    /// Only scripts are new in it: a host that runs scripts may start it at once. Other hosts treat it as ``atReload``.
     case anyTime
-    /// When the app reloads, a person switches, or at the next launch (E3, M11).
+    /// When the app reloads, when a person switches, or at the next launch (E3, M11).
     case atReload
-    /// A version is new in it that must not start inside a running app (J4): neither reload nor switch activates it.
+    /// It contains a new version that must not start inside a running app (J4): only a launch activates it.
     case atNextLaunch
 
     /// - Parameters:
-    ///   - taken: the entries that are new in the selection.
-    ///   - isForced: the server chose one of them and wants it at once, as if it were mandatory.
+    ///   - taken: The entries that are new in the selection.
+    ///   - isForced: Whether the server chose one of them and requires it at once, as if it were mandatory.
     init(taken: [PatchEntry], isForced: Bool = false) {
         if taken.contains(where: \.rules.runAtNextLaunch) {
             self = .atNextLaunch

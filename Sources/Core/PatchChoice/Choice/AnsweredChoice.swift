@@ -2,8 +2,8 @@ import PatchFormat
 
 /// The choice over all patches that follows the server's answers, as far as the list and its rules allow.
 ///
-/// Pure. Each answer narrows its patch to one version or to none that is new; then ``JointChoice`` decides. An answer that
-/// comes to nothing so is left out, and all is decided again without it.
+/// A pure value. Each answer narrows its patch to one version, or to no new one, and then ``JointChoice`` decides. If an answer has
+/// no effect, all is decided again without it.
 package struct AnsweredChoice: Sendable {
     package let decisions: [Decision]
     package let ignored: [IgnoredAnswer]
@@ -38,13 +38,13 @@ package struct AnsweredChoice: Sendable {
 }
 
 extension Candidates {
-    /// Narrows this patch to what the server chose.
+    /// Narrows this patch to the server's choice.
     ///
-    /// - Returns: why that cannot be; then nothing has changed.
+    /// - Returns: why the choice is not possible, with nothing changed, or nil.
     mutating func follow(_ choice: DeviceAnswer.Choice) -> IgnoredAnswer.Why? {
         switch choice {
         case .hold:
-            // A device always has a version to run: who has none gets its first one.
+            // A device always has a version to run, so a device without one installs its first version.
             guard current != nil || versions.first?.kind != .bundle else { return .nothingToHold }
             passOverAll(but: nil, because: .held)
             return nil
@@ -60,9 +60,9 @@ extension Candidates {
 
     private mutating func follow(_ index: Int) -> IgnoredAnswer.Why? {
         guard index < verdicts.count else { return .notAbove }
-        // One that did not come is still the one: no other is taken in its place.
+        // A chosen version that could not be downloaded stays the chosen one. No other version replaces it.
         if let why = verdicts[index], !why.isDue { return .notEligible(why) }
-        // What the device has is not listed, so only the version that it would take anyhow is surely not below it.
+        // The device's version is not listed, so only the version that it would choose anyway is certainly not below it.
         if current != nil, place == nil, verdicts[index] == nil, index != pickedIndex { return .notAbove }
         passOverAll(but: index, because: .notChosen(versions[index].version))
         return nil
@@ -79,7 +79,7 @@ extension Decision {
         }
     }
 
-    /// Why the answer came to nothing.
+    /// Why the answer had no effect.
     fileprivate func obstacle(to choice: DeviceAnswer.Choice, among candidates: [Candidates]) -> IgnoredAnswer.Why {
         guard case .version(let sha256, isForced: _) = choice else { return .takesAway }
         let version = candidates.first { $0.patchID == patchID }?.versions

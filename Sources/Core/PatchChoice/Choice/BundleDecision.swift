@@ -1,23 +1,23 @@
 package import PatchFormat
 
-/// What becomes of a bundle that the choice fell on, once its manifest is known: Meteor's order (M3).
+/// The decision about a chosen bundle once its manifest is known, in Meteor's order (M3).
 package enum BundleDecision: Equatable, Sendable {
     package enum Known: Equatable, Sendable {
-        /// A download of it runs.
+        /// It is being downloaded.
         case downloading
         case current
         case pending
     }
 
     package enum Refusal: Equatable, Sendable {
-        /// It failed its trials here.
+        /// It failed its trials on this device.
         case blacklisted(until: UTCTime)
-        /// No asset of it is fetched.
+        /// None of its assets are downloaded.
         case incompatible(Platform, needs: String?)
     }
 
     package enum Source: Equatable, Sendable {
-        /// It ships inside the app.
+        /// It is embedded in the app.
         case embedded
         case disk
     }
@@ -27,13 +27,15 @@ package enum BundleDecision: Equatable, Sendable {
     case ready(Source)
     case download
 
-    /// What this device knows of the bundle that is offered.
+    /// The facts of this device about the offered bundle.
     package struct Facts: Sendable {
         package var downloading: PatchContent?
         package var current: PatchContent?
         package var pending: PatchContent?
         package var blockStatus = TrialBlocks.BlockStatus.free
-        /// Of this device; nil when it does not say, and then it does not ask.
+        /// The device's native part, or nil if it is not set.
+        ///
+        /// Compatibility is then not checked.
         package var platform: Platform?
         package var embedded: PatchContent?
         package var isOnDisk = false
@@ -41,7 +43,7 @@ package enum BundleDecision: Equatable, Sendable {
         package init() {}
     }
 
-    /// - Parameter compatibility: by platform, as the manifest lists it.
+    /// - Parameter compatibility: The compatibility hashes in the manifest, by platform.
     package init(_ offered: PatchContent, compatibility: [String: String], facts: Facts) {
         if offered == facts.downloading {
             self = .ignore(.downloading)

@@ -1,32 +1,33 @@
 package import PatchFormat
 
-/// The versions of one patch id that the list offers this device, each with the reason against it, if any.
+/// The versions of one patch id that the list offers this device, each with the obstacle to it, if any.
 ///
-/// By itself it chooses the first eligible version above the current one; ``JointChoice`` passes further ones over for
-/// the sake of other ids.
+/// The first eligible version above the current one is chosen. ``JointChoice`` passes over further ones because of other ids.
 package struct Candidates: Sendable {
     package let patchID: PatchID
-    /// In list order.
+    /// The listed versions, in the order of the list.
     let versions: [PatchEntry]
-    /// Whether an entry of this id was refused; its absence then proves nothing.
+    /// Whether an entry of this id was rejected.
+    ///
+    /// A missing version then does not count as withdrawn.
     let hasRefused: Bool
     let current: InstalledPatch?
-    /// Set when the list withdraws the current version by name: its replacement if no listed version is taken.
+    /// Set if the list withdraws the current version by name: its replacement if no listed version is chosen.
     private var withdrawal: Withdrawal?
-    /// Set when the list withdraws versions by name: the version of this id that the device had before.
+    /// Set if the list withdraws versions by name: the version of this id that the device had before.
     private let before: InstalledPatch?
-    /// Whether the list withdraws versions of this id by name, and not the current one.
+    /// Whether the list withdraws versions of this id by name, but not the current one.
     private let namesOthers: Bool
-    /// The current version's index; nil when it is not listed for this device.
+    /// The current version's index, or nil if it is not listed for this device.
     private(set) var place: Int?
-    /// The reason against each version above ``place``, or against each of all.
+    /// The obstacle to each version above ``place``, or to each of all versions.
     private(set) var verdicts: [NotEligible?]
-    /// Summed up, so that no question looks through thousands of verdicts again.
+    /// A summary, so that no query reads thousands of verdicts again.
     private var sum: VerdictSum
-    /// Versions passed over because they require a version that the server's own word keeps away; and their contents.
+    /// Versions passed over because they require a version that only the server holds back, and their contents.
     private var heldThroughOthers: (versions: Set<Int>, contents: Set<SHA256Digest>) = ([], [])
 
-    /// A version that is withdrawn by name, and so for good.
+    /// A version that is withdrawn by name, and therefore permanently.
     package struct Withdrawal: Sendable {
         /// The version confirmed before it, or the embedded one.
         package let before: InstalledPatch?
@@ -37,10 +38,10 @@ package struct Candidates: Sendable {
     }
 
     /// - Parameters:
-    ///   - versions: of this id, in list order.
-    ///   - withdrawal: of `current`, by name.
-    ///   - namesWithdrawn: whether the list withdraws any version of this id by name.
-    ///   - before: the version of this id that the device had before, for a current version whose requirement is
+    ///   - versions: The listed versions of this id, in the order of the list.
+    ///   - withdrawal: Set if `current` is withdrawn by name.
+    ///   - namesWithdrawn: Whether the list withdraws any version of this id by name.
+    ///   - before: The version of this id that the device had before, for a current version whose requirement is
     ///     withdrawn by name.
     package init(
         _ patchID: PatchID,
@@ -83,37 +84,37 @@ package struct Candidates: Sendable {
         if let pickedIndex { return .take(versions[pickedIndex], over: current) }
         guard let current else { return .none }
         if let withdrawal {
-            // A slow network withdraws nothing.
+            // A slow network causes no withdrawal.
             if withdrawal.before == nil, verdicts.contains(where: { $0?.isOfTheNetwork == true }) {
                 return .keep(current)
             }
-            // A patch that is not listed at all goes entirely.
+            // A patch that is not listed at all is removed completely.
             return .withdraw(current, for: versions.isEmpty && !hasRefused ? nil : withdrawal.before)
         }
         if place != nil || hasRefused || sum.keepsTheOld {
             return .keep(current)
         }
-        // A version from another channel stays until this channel brings one of that id: it cannot withdraw a version
-        // that it never listed, and the device has something to run.
+        // A version from another channel stays until this channel lists a version of that id. A channel cannot withdraw a
+        // version that it never listed, and the device keeps a version to run.
         if current.channel != nil { return .keep(current) }
-        // The online key can hold back a new version, and withdraw none.
+        // The online key can hold back a new version, but cannot withdraw one.
         if isHeldBack { return .keep(current) }
-        // A list that withdraws by name leaves all others, above all a version that the device went back to.
+        // A list that withdraws by name leaves all other versions, above all a rollback's target.
         if namesOthers, !versions.isEmpty, !versions.contains(where: { $0.content == current.content }) {
             return .keep(current)
         }
         return .withdraw(current)
     }
 
-    /// Whether a version would replace the current one, but for the dial, the server's answer, or its requirements.
+    /// Whether a version would replace the current one without the dial, the server's answer, or its requirements.
     private var isHeldBack: Bool { sum.isHeldBack || heldThroughOthers.versions.contains { $0 < stop } }
 
-    /// Whether the server's own word keeps one of these from the device.
+    /// Whether only the server holds back one of these contents.
     func isHeldBack(_ digests: [SHA256Digest]) -> Bool {
         digests.contains { sum.held.contains($0) || heldThroughOthers.contents.contains($0) }
     }
 
-    /// The current version's row in the list.
+    /// The current version's entry in the list.
     var listedCurrent: PatchEntry? { place.map { versions[$0] } }
 
     /// The content of this id after the choice.
@@ -121,21 +122,21 @@ package struct Candidates: Sendable {
         pickedIndex.map { versions[$0].fingerprint.sha256 } ?? choice.content?.sha256
     }
 
-    /// Whether the device could end up with one of these contents.
+    /// Whether the choice could still result in one of these contents.
     func couldBe(_ digests: [SHA256Digest]) -> Bool {
         let held = withdrawal.map(\.before) ?? current
         if let held, digests.contains(held.fingerprint.sha256) { return true }
         return digests.contains { sum.open[$0, default: 0] > 0 }
     }
 
-    /// Why the device gets none of these, when one of them is listed.
+    /// The obstacle to these contents, if one of them is listed.
     func obstacle(to digests: [SHA256Digest]) -> NotEligible? {
         digests.compactMap { sum.closed[$0] }.min().flatMap { verdicts[$0] }
     }
 
-    /// Passes over the version that would be taken, for this reason.
+    /// Passes over the version that would be chosen, for this reason.
     ///
-    /// - Parameter isHeldBack: whether the reason goes back to the server's own word on another patch.
+    /// - Parameter isHeldBack: Whether the reason results from the server's decision about another patch.
     mutating func passOverPicked(because why: NotEligible, isHeldBack: Bool = false) {
         guard let pickedIndex else { preconditionFailure("nothing is picked") }
         verdicts[pickedIndex] = why
@@ -150,7 +151,9 @@ package struct Candidates: Sendable {
         }
     }
 
-    /// Treats the current version as not listed, for this reason: versions below it are considered too.
+    /// Treats the current version as not listed, for this reason.
+    ///
+    /// Versions below it are then considered too.
     mutating func loseCurrent(because why: NotEligible, under context: EligibilityContext) {
         guard let place else { preconditionFailure("it is not listed") }
         if let before { withdrawal = Withdrawal(before: before) }
@@ -168,24 +171,24 @@ package struct Candidates: Sendable {
 
     var pickedIndex: Int? { sum.firstOpen < sum.stop ? sum.firstOpen : nil }
 
-    /// Versions behind one that did not arrive, or waits, are not considered.
+    /// Versions below one that was not received, or that waits, are not considered.
     private var stop: Int { sum.stop }
 }
 
-/// Answers to the questions about one id's verdicts, kept up to date.
+/// An index of one id's verdicts, which is kept up to date.
 private struct VerdictSum: Sendable {
     /// See ``Candidates``.
     let stop: Int
-    /// The first version without a reason against it.
+    /// The first version without an obstacle.
     private(set) var firstOpen: Int
-    /// Above the stop: by content, the number of versions without a reason against them.
+    /// The number of versions above the stop without an obstacle, by content.
     private(set) var open: [SHA256Digest: Int] = [:]
-    /// By content, the first version with a reason against it.
+    /// The first version with an obstacle, by content.
     private(set) var closed: [SHA256Digest: Int] = [:]
-    /// Whether any reason above the stop keeps the old version.
+    /// Whether any obstacle above the stop keeps the old version.
     private(set) var keepsTheOld = false
     private(set) var isHeldBack = false
-    /// Contents that the server's own word keeps away, over all versions.
+    /// Contents that only the server holds back, over all versions.
     private(set) var held: Set<SHA256Digest> = []
 
     init(_ verdicts: [NotEligible?], of versions: [PatchEntry]) {
@@ -200,7 +203,7 @@ private struct VerdictSum: Sendable {
         }
     }
 
-    /// Records that the first open version has a verdict now.
+    /// Updates the index after the first open version got a verdict.
     mutating func close(_ index: Int, _ verdicts: [NotEligible?], of versions: [PatchEntry]) {
         open[versions[index].fingerprint.sha256, default: 0] -= 1
         if let verdict = verdicts[index] { note(verdict, index, of: versions) }

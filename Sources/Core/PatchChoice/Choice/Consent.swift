@@ -1,19 +1,19 @@
 package import PatchFormat
 
-/// Which new versions a device takes without asking anybody.
+/// The new versions that a device installs without approval.
 ///
-/// Whose device it is says so; no list, dial or server does.
+/// The device's owner sets it. Lists, dials and servers cannot change it.
 package enum Consent: String, CaseIterable, Sendable {
-    /// All.
+    /// All versions.
     case automatic
-    /// Those that close a security hole; somebody approves of the others.
+    /// Security fixes. All other versions need approval.
     case security
-    /// None: somebody approves of each.
+    /// No version. Each one needs approval.
     case ask
 
     package static let rule = "must be automatic, security or ask"
 
-    /// Whether nobody has to be asked about this version.
+    /// Whether this version needs no approval.
     package func covers(_ entry: PatchEntry) -> Bool {
         switch self {
         case .automatic: true
@@ -23,7 +23,7 @@ package enum Consent: String, CaseIterable, Sendable {
     }
 }
 
-/// Versions that somebody approved of on this device, until they are listed no more.
+/// Versions that were approved on this device and are still listed.
 package struct ApprovedVersions: Equatable, Sendable {
     package private(set) var rows: [PatchContent: VersionLabel] = [:]
 
@@ -39,12 +39,14 @@ package struct ApprovedVersions: Equatable, Sendable {
 
     package func contains(_ content: PatchContent) -> Bool { rows[content] != nil }
 
-    /// What is not listed any more needs no approval.
+    /// Removes the approvals of versions that are no longer listed.
     package mutating func keep(only listed: Set<PatchContent>) {
         rows = rows.filter { listed.contains($0.key) }
     }
 
-    /// Forgets some, where there are more: somebody is asked again.
+    /// Removes approvals beyond the limit.
+    ///
+    /// Those versions need approval again.
     package mutating func bound(to count: Int) {
         guard rows.count > count else { return }
         let first = rows.sorted { $0.key < $1.key }.prefix(count)
@@ -76,11 +78,11 @@ extension ApprovedVersions {
     }
 }
 
-/// Where nobody is asked, because there would be nothing to run otherwise.
+/// Cases without approval, because the device would have no version to run.
 package struct ConsentExemption: Equatable, Sendable {
-    /// Nothing at all is installed.
+    /// No version is installed.
     package var isFirst = false
-    /// Patches whose version is withdrawn by name, with nothing before it to go back to.
+    /// Patches whose version is withdrawn by name and that have no earlier version.
     package var replaced: Set<PatchID> = []
 
     package init() {}
@@ -95,7 +97,7 @@ package struct ConsentExemption: Equatable, Sendable {
     func covers(_ id: PatchID) -> Bool { isFirst || replaced.contains(id) }
 }
 
-/// A version that waits for somebody's approval, and what it says of a security hole.
+/// A version that waits for approval, with its security advisory, if any.
 package struct AwaitedVersion: Equatable, Sendable {
     package let content: PatchContent
     package let version: VersionLabel
@@ -107,7 +109,7 @@ package struct AwaitedVersion: Equatable, Sendable {
 
     package var label: Label { Label(patchID: content.patchID, version: version) }
 
-    /// The versions that nothing but the approval is missing for, of each patch the newest.
+    /// The versions that only lack approval: the newest one of each patch.
     package static func all(_ decisions: [Decision], of entries: [PatchEntry]) -> [AwaitedVersion] {
         decisions.compactMap { decision in
             guard let version = decision.passedOver.first(where: { $0.why.isUnapproved })?.version,
@@ -117,7 +119,7 @@ package struct AwaitedVersion: Equatable, Sendable {
         }
     }
 
-    /// These, and what they require of versions that wait as well.
+    /// Adds the versions that these require and that wait for approval as well.
     package static func withRequired(
         _ wanted: [AwaitedVersion],
         _ decisions: [Decision],

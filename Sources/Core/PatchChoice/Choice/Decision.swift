@@ -2,15 +2,15 @@ package import PatchFormat
 
 /// The choice for one patch id (features J3 to J8, and the design's sticky rule).
 package enum Choice: Equatable, Sendable {
-    /// A listed version above the device's own.
+    /// A listed version above the device's version.
     case take(PatchEntry, over: InstalledPatch?)
     /// The device's version, while it is listed.
     case keep(InstalledPatch)
-    /// Nothing of this id, yet.
+    /// No version of this id yet.
     case none
-    /// The device's version is no longer listed for it, and no other is: it goes at the next launch.
+    /// The device's version is no longer listed for it, and no other version is. It is removed at the next launch.
     ///
-    /// A version that was withdrawn by name gives way to the one before it, if no listed version runs here.
+    /// A version that was withdrawn by name is replaced by the one before it, if no listed version is chosen.
     case withdraw(InstalledPatch, for: InstalledPatch? = nil)
 
     /// The version of this id after the choice.
@@ -34,22 +34,22 @@ package enum Choice: Equatable, Sendable {
     }
 }
 
-/// A choice and why the versions before it were passed over.
+/// A choice and the obstacles to the versions that were passed over.
 package struct Decision: Equatable, Sendable {
     package let patchID: PatchID
     package let choice: Choice
     package let passedOver: [PassedOver]
-    /// The server's part in it: nil when the list and its rules alone decided.
+    /// The server's part in the choice, or nil if the list and its rules alone decided.
     package var server: ServerPart?
 
     package enum ServerPart: Equatable, Sendable {
-        /// The server chose this one among the versions that the device may have.
+        /// The server chose this version among those that are eligible for the device.
         case chose
-        /// The same, and a running app switches at once.
+        /// The server chose this version, and a running app switches at once.
         case forced
     }
 
-    /// The newly taken version.
+    /// The newly chosen version.
     var taken: PatchEntry? {
         guard case .take(let entry, over: _) = choice else { return nil }
         return entry

@@ -1,9 +1,13 @@
 package import PatchFormat
 import PatchCrypto
 
-/// What this device says of itself when versions are chosen; none of it is sent as it is (see ``DeviceQuestion``).
+/// The facts about this device that versions are chosen by.
+///
+/// None of them is sent unchanged (see ``DeviceQuestion``).
 package struct DeviceFacts: Sendable {
-    /// Always set, as on the devices that conditions were first written for; elsewhere they say "no such system".
+    /// Facts that are always set, because the first conditions were written for devices that have them.
+    ///
+    /// Elsewhere the values mean that the system does not exist.
     package static let builtIn: [ConditionKey: ConditionValue] = Dictionary(
         uniqueKeysWithValues: [("ios", "0.0"), ("iosver", "0"), ("ispad", "0")].map { key, value in
             guard let key = ConditionKey(key), let value = ConditionValue(value) else {
@@ -17,13 +21,13 @@ package struct DeviceFacts: Sendable {
     package let deviceID: [UInt8]
     package let appVersion: AppVersion?
     package let user: UserID?
-    /// What conditions are judged by: the app's own data, over ``builtIn``.
+    /// The values that conditions are evaluated with: the app's own data, over ``builtIn``.
     package let data: [ConditionKey: ConditionValue]
     package let platform: Platform?
     package let time: UTCTime
-    /// A person asked to try again what waits after a failed trial or failed transfers.
+    /// Whether a person asked to retry versions that wait after a failed trial or failed transfers.
     package let retryNow: Bool
-    /// Which new versions it takes without asking anybody.
+    /// The new versions that are installed without approval.
     package let consent: Consent
 
     package init(
@@ -47,7 +51,9 @@ package struct DeviceFacts: Sendable {
     }
 }
 
-/// SHA-256(salt ‖ device id), as one big-endian number, mod 10,000: stable, independent between releases, checkable offline.
+/// The number of a device: SHA-256(salt ‖ device id), as one big-endian number, mod 10,000.
+///
+/// It is stable, independent between releases, and can be checked offline.
 package struct Cohort: Comparable, Sendable {
     package let number: Int
 
@@ -60,12 +66,12 @@ package struct Cohort: Comparable, Sendable {
     }
 }
 
-/// The native part of the app, to which a bundle must fit: `ios` and the hash that stands for what it offers.
+/// The native part of the app, which a bundle must match: a name such as `ios`, and a hash that represents its features.
 package struct Platform: Hashable, Sendable {
     package static let rule = "must be 1 to 128 of printable ASCII without spaces"
 
     package let name: String
-    /// Compared with the one that a manifest lists for `name`, byte for byte.
+    /// Compared byte for byte with the hash in a manifest for `name`.
     package let compatibility: String
 
     package init?(name: String, compatibility: String) {
@@ -90,10 +96,10 @@ extension Platform {
     }
 }
 
-/// What this copy of the engine knows of itself.
+/// The facts that this copy of the engine contains about itself.
 package enum Build {
-    /// 2026-11-20: when this source was released; set anew for each release of Patchline.
+    /// The release date of this source, 2026-11-20, which is updated for each release of Patchline.
     ///
-    /// A constant, so that the same source gives the same program.
+    /// It is a constant, so that the same source produces the same program.
     package static let time = UTCTime(seconds: 1_795_132_800)
 }

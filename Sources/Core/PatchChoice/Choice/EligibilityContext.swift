@@ -2,31 +2,31 @@ package import PatchFormat
 import PatchCrypto
 import PatchTrust
 
-/// The facts that decide which versions this device may take, besides the list and the installed patches.
+/// The facts that decide which versions are eligible for this device, besides the list and the installed patches.
 package struct EligibilityContext: Sendable {
     package let device: DeviceFacts
     package let hasDial: Bool
     private let dialRows: [PatchContent: Dial.Row]
-    /// Versions that failed their trial here.
+    /// Versions that failed their trial on this device.
     package let blocks: TrialBlocks
-    /// Versions that could not be fetched.
+    /// Versions that could not be downloaded.
     package let transfers: TransferFailures
-    /// Versions that do not fit this device's native part.
+    /// Versions that are incompatible with this device's native part.
     package var unfit: UnfitVersions
-    /// Versions that did not arrive in this sync.
+    /// Versions that were not received in this sync.
     package var notReceived: Set<PatchContent> = []
-    /// Versions that wait for another network.
+    /// Versions that wait for an unmetered network.
     package var putOff: [PatchContent: MeteredWait] = [:]
     /// Versions that do not fit on the disk.
     package var noRoom: [PatchContent: RoomWait] = [:]
-    /// Versions that somebody approved of.
+    /// Versions that were approved on this device.
     package var approved = ApprovedVersions()
-    /// Where nobody is asked.
+    /// The cases without approval.
     package var exemption = ConsentExemption()
-    /// What the server answered.
+    /// The server's answers.
     package var answers = ServerAnswers()
 
-    /// - Parameter dial: nil without a valid one.
+    /// - Parameter dial: The dial, or nil if no valid one exists.
     package init(
         device: DeviceFacts,
         dial: Dial? = nil,
@@ -43,7 +43,7 @@ package struct EligibilityContext: Sendable {
         self.unfit = unfit
     }
 
-    /// The first rule that keeps a version from a device that does not have it.
+    /// The first rule that excludes a version from a device that does not have it.
     package func obstacle(to entry: PatchEntry, over current: InstalledPatch?) -> NotEligible? {
         for rule in EligibilityRule.allCases {
             if let why = obstacle(to: entry, over: current, by: rule) { return why }
@@ -51,11 +51,11 @@ package struct EligibilityContext: Sendable {
         return nil
     }
 
-    /// Nil where the version passes this rule.
+    /// The obstacle by this rule, or nil if the version passes it.
     func obstacle(to entry: PatchEntry, over current: InstalledPatch?, by rule: EligibilityRule) -> NotEligible? {
         switch rule {
         case .label:
-            // Labels are one content within a channel.
+            // Within a channel, a label has exactly one content.
             guard let current, current.channel == nil, current.version == entry.version else { return nil }
             return current.fingerprint.sha256 == entry.fingerprint.sha256 ? nil : .republished
         case .appVersion, .knownRules, .condition, .users: return ruleObstacle(to: entry, by: rule)
@@ -84,7 +84,7 @@ package struct EligibilityContext: Sendable {
         }
     }
 
-    /// Whom it is for.
+    /// The obstacle by a rule that describes for which devices a version is meant.
     private func ruleObstacle(to entry: PatchEntry, by rule: EligibilityRule) -> NotEligible? {
         let rules = entry.rules
         switch rule {
@@ -107,7 +107,9 @@ package struct EligibilityContext: Sendable {
         }
     }
 
-    /// How many it is for: the smaller of the signed ceiling and the dial.
+    /// The obstacle by a rule that limits the number of devices.
+    ///
+    /// The rollout is the smaller of the signed ceiling and the dial.
     private func shareObstacle(to entry: PatchEntry, by rule: EligibilityRule) -> NotEligible? {
         let row = row(of: entry)
         switch rule {
@@ -124,10 +126,10 @@ package struct EligibilityContext: Sendable {
         }
     }
 
-    /// Of the dial.
+    /// The row of this entry in the dial.
     func row(of entry: PatchEntry) -> Dial.Row? { dialRows[entry.content] }
 
-    /// The name of the place that this entry needs and this device does not have.
+    /// The name of the place that this entry needs and this device lacks.
     func lackedPlace(in entry: PatchEntry) -> SHA256Digest? {
         guard dialRows[entry.content]?.headcount != nil else { return nil }
         let place = entry.placeName(of: device.deviceID)

@@ -1,31 +1,28 @@
 import PatchFormat
 
-/// One choice over all patch ids: patches that require one another move together or not at all.
+/// One choice over all patch ids: patches that require one another change together or not at all.
 ///
-/// Every id begins with its own choice. Then, as long as one of these rules finds something, and always the first that
-/// does:
+/// Every id begins with its own choice. Then the first of these rules that applies is applied, until none applies:
 ///
-/// 1. An installed patch whose requirement is withdrawn, or was replaced because it is not listed any more, counts as not
-///    listed either.
-/// 2. A version to take is passed over when this device cannot get what it requires.
-/// 3. A version to take is passed over when the present choices do not meet its requirement.
-/// 4. A version to take is passed over when what it replaces is still listed and an installed patch, kept and listed,
-///    requires that.
+/// 1. An installed patch counts as not listed if its requirement is withdrawn, or was replaced because it is no longer listed.
+/// 2. A version to take is passed over if this device cannot get a version that it requires.
+/// 3. A version to take is passed over if the present choices do not meet its requirement.
+/// 4. A version to take is passed over if it replaces a listed version that an installed patch, kept and listed, requires.
 ///
-/// A version that is passed over gives way to the next one of its id. Kept and newly taken versions both meet
-/// requirements. A requirement that was never met takes nothing away. Every step leaves fewer versions to choose from,
-/// so it ends; ids are looked at in their order, so the same facts give the same choice.
+/// A version that is passed over is replaced by the next one of its id. Kept and newly taken versions both meet requirements.
+/// A requirement that was never met removes no version. Every step leaves fewer versions to choose from, so the process ends.
+/// Ids are visited in their order, so the same facts give the same choice.
 ///
-/// Ids are looked at again whenever one beside them changed, but examined only where that can make a difference: the work
-/// is in proportion to the list, however its entries require one another.
+/// Ids are visited again whenever one that they are linked with changed, but are examined only if that can make a difference.
+/// The work is therefore proportional to the list, regardless of how its entries require one another.
 package struct JointChoice: Sendable {
-    /// By id, in ascending order.
+    /// Sorted by id.
     private var candidates: [Candidates]
     private let context: EligibilityContext
     private let requirements: Requirements
-    /// By rule: ids for which the rule may still find something.
+    /// The ids for which a rule may still apply, by rule.
     private var isOpen: [[Bool]]
-    /// How often a rule was applied to an id: the work done.
+    /// The number of times that a rule was applied to an id, as a measure of the work.
     private(set) var examined = 0
 
     private enum Rule: Int, CaseIterable {
@@ -40,7 +37,7 @@ package struct JointChoice: Sendable {
         settle()
     }
 
-    /// By id.
+    /// Sorted by id.
     package var decisions: [Decision] { candidates.map(\.decision) }
 
     private mutating func settle() {
@@ -52,7 +49,9 @@ package struct JointChoice: Sendable {
         }
     }
 
-    /// Whether the rule changed something of this id.
+    /// Applies a rule.
+    ///
+    /// Returns whether it changed this id.
     private mutating func apply(_ rule: Rule, to id: Int) -> Bool {
         guard isOpen[rule.rawValue][id] else { return false }
         isOpen[rule.rawValue][id] = false
@@ -84,8 +83,8 @@ package struct JointChoice: Sendable {
         return true
     }
 
-    /// An id changed: the rules may find something for it, for ids that relied on its former choice, and for ids that
-    /// it may now hold back.
+    /// Marks ids for another examination after an id changed: the id itself, ids that relied on its former choice, and ids that it
+    /// may now hold back.
     private mutating func reopen(beside id: Int, before: SHA256Digest?) {
         for rule in isOpen.indices { isOpen[rule][id] = true }
         for other in before.map({ requirements.relying(on: $0, of: id) }) ?? [] {
@@ -126,7 +125,7 @@ package struct JointChoice: Sendable {
         candidates[id].content.map(digests.contains) ?? false
     }
 
-    /// - Parameter unknown: whether a requirement counts as met when its patch is neither listed nor installed.
+    /// - Parameter unknown: Whether a requirement counts as met if its patch is neither listed nor installed.
     private func unmet(
         _ needs: [Requirements.Need],
         by isMet: (Int, [SHA256Digest]) -> Bool,
@@ -140,9 +139,9 @@ package struct JointChoice: Sendable {
     }
 }
 
-/// Ids to look at, each once at a time, in the order of arrival.
+/// Ids to visit, each queued at most once, in the order of arrival.
 private struct Agenda {
-    /// A ring: there is room for each id.
+    /// A ring buffer with space for each id.
     private var ids: [Int]
     private var next = 0
     private var count: Int

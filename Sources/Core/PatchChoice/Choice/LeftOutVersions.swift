@@ -1,17 +1,17 @@
 package import PatchFormat
 
-/// Why one version was left out by a sync, as the state file has it.
+/// Why a sync left out one version, as written in the state file.
 package protocol LeftOutRow: Equatable, Sendable {
     /// The field of the state file.
     static var field: String { get }
     var version: VersionLabel { get }
-    /// Besides the content and the version.
+    /// The members besides the content and the version.
     var members: [(String, JSON?)] { get }
 
     init(version: VersionLabel, _ fields: Fields) throws(FormatError)
 }
 
-/// Versions that the last sync left out, each with the reason, until a later sync decides anew.
+/// Versions that the last sync left out, each with the reason, until a later sync decides again.
 package struct LeftOutVersions<Reason: LeftOutRow>: Equatable, Sendable {
     package typealias Row = Reason
 
@@ -35,7 +35,9 @@ package struct LeftOutVersions<Reason: LeftOutRow>: Equatable, Sendable {
         rows = rows.filter { isKept($0.key, $0.value) }
     }
 
-    /// Forgets some if there are more; the next sync finds them again.
+    /// Removes rows beyond the limit.
+    ///
+    /// The next sync finds those versions again.
     package mutating func bound(to count: Int) {
         guard rows.count > count else { return }
         let first = rows.sorted { $0.key < $1.key }.prefix(count)
@@ -44,7 +46,7 @@ package struct LeftOutVersions<Reason: LeftOutRow>: Equatable, Sendable {
 }
 
 extension LeftOutVersions {
-    /// Nil if there are none.
+    /// The rows, or nil if there are none.
     package var json: JSON? {
         guard !rows.isEmpty else { return nil }
         return .array(
@@ -68,17 +70,19 @@ extension LeftOutVersions {
     }
 }
 
-/// Bundles whose manifest showed that they fit another native part than this device's, so that it is not fetched again.
+/// Bundles whose manifest requires another native part than this device's.
+///
+/// The manifest is not downloaded again.
 package typealias UnfitVersions = LeftOutVersions<UnfitRow>
 
-/// The native part that an unfit version was judged for.
+/// The native part that an incompatible version was checked against.
 package struct UnfitRow: LeftOutRow {
     package static let field = "unfit"
 
     package let version: VersionLabel
-    /// For which the manifest was judged.
+    /// The device's native part when the manifest was checked.
     package let platform: Platform
-    /// The hash that it names for that platform; nil when it names none.
+    /// The hash that the manifest lists for that platform, or nil if it lists none.
     package let needs: String?
 
     package init(version: VersionLabel, platform: Platform, needs: String?) {
@@ -104,7 +108,9 @@ package struct UnfitRow: LeftOutRow {
         ]
     }
 
-    /// In Unicode scalars; a longer hash in a manifest matches no device.
+    /// The maximum number of Unicode scalars.
+    ///
+    /// A longer hash in a manifest matches no device.
     private static let longestNeed = 128
 }
 
@@ -113,13 +119,13 @@ extension UnfitVersions {
         rows[content]?.platform == platform
     }
 
-    /// Forgets versions that are no longer listed, or were judged for another native part.
+    /// Removes versions that are no longer listed, or were checked against another native part.
     package mutating func keep(only listed: Set<PatchContent>, for platform: Platform?) {
         keep { listed.contains($0) && $1.platform == platform }
     }
 }
 
-/// Versions that the last sync left for an unmetered network.
+/// Versions that the last sync deferred to an unmetered network.
 package typealias PutOffVersions = LeftOutVersions<PutOffRow>
 
 /// The estimated size of a deferred version.
@@ -127,7 +133,7 @@ package struct PutOffRow: LeftOutRow {
     package static let field = "putOff"
 
     package let version: VersionLabel
-    /// Of its transfer, as estimated then; nil if unknown.
+    /// The estimated bytes of its download at that time, or nil if unknown.
     package let bytes: Int?
 
     package init(version: VersionLabel, bytes: Int?) {
@@ -147,7 +153,7 @@ package struct RoomWait: Equatable, Sendable {
     /// Bytes that the version still needs on the disk.
     package let needs: Int
     package let free: Int
-    /// Bytes of ``free`` that downloads leave to others.
+    /// The bytes of ``free`` that downloads must leave unused.
     package let reserve: Int
 
     package init(needs: Int, free: Int, reserve: Int) {
@@ -156,12 +162,12 @@ package struct RoomWait: Equatable, Sendable {
 }
 
 extension RoomWait: CustomStringConvertible {
-    /// Follows the version's label.
+    /// The text that follows the version's label.
     package var description: String {
         "needs \(Self.text(needs)) and \(Self.text(free)) are free (\(Self.text(reserve)) are kept in reserve)"
     }
 
-    /// As in `52.7 MB`.
+    /// A size such as `52.7 MB`.
     private static func text(_ bytes: Int) -> String {
         let units = ["kB", "MB", "GB", "TB", "PB"]
         var (tenths, unit) = (bytes / 100, 0)
@@ -170,10 +176,10 @@ extension RoomWait: CustomStringConvertible {
     }
 }
 
-/// Versions that the last sync refused for lack of room.
+/// Versions that the last sync did not download for lack of disk space.
 package typealias RoomWaits = LeftOutVersions<RoomWaitRow>
 
-/// The bytes that a refused version needs.
+/// The bytes that such a version needs.
 package struct RoomWaitRow: LeftOutRow {
     package static let field = "noRoom"
 

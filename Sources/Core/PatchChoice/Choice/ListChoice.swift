@@ -2,21 +2,23 @@ package import PatchFormat
 import PatchCrypto
 import PatchTrust
 
-/// What a list comes to on one device: the choice for each patch that it lists or the device has.
+/// The result of a list on one device: the choice for each patch that is listed or installed.
 ///
-/// Pure; the part of ``SyncPlan`` that a fleet is simulated by as well.
+/// A pure value. The simulation of a fleet uses this part of ``SyncPlan`` as well.
 package struct ListChoice: Sendable {
-    /// The selection that was the base of every choice.
+    /// The selection that all choices are based on.
     package let base: Selection?
-    /// The base without versions that the list withdraws by name, with the earlier versions in their place.
+    /// The base without versions that the list withdraws by name.
+    ///
+    /// Earlier versions replace them.
     package let rest: Selection?
     package let context: EligibilityContext
     package let decisions: [Decision]
     package let ignoredAnswers: [IgnoredAnswer]
 
     /// - Parameters:
-    ///   - refused: ids of which an entry was refused.
-    ///   - withdrawn: versions that the list withdraws by name.
+    ///   - refused: Ids of which an entry was rejected.
+    ///   - withdrawn: Versions that the list withdraws by name.
     package init(
         _ entries: [PatchEntry],
         refused: Set<PatchID> = [],

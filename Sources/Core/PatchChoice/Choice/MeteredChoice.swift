@@ -1,17 +1,17 @@
 package import PatchFormat
 
-/// Which versions come while every byte costs something, and which wait for another network.
+/// Decides which versions are downloaded on a metered network, and which wait for an unmetered one.
 ///
-/// Pure. What is mandatory comes whatever it costs, with what it requires, and uses the allowance up first. Of the others those come
-/// that fit into what is left of it, the cheapest first; versions that require one another come together, for their cost
-/// together, or not at all. What nobody knows the cost of waits.
+/// A pure value. Mandatory versions, and those that they require, are always downloaded, and use up the allowance first. Of the
+/// others, the cheapest ones that fit the remaining allowance are downloaded. Versions that require one another are downloaded
+/// together, for their total cost, or not at all. Versions of unknown cost wait.
 package struct MeteredChoice: Equatable, Sendable {
-    /// A version that would be fetched.
+    /// A version to download.
     package struct Candidate: Equatable, Sendable {
         package let patchID: PatchID
-        /// Of its transfer; nil where nobody says.
+        /// The bytes of its download, or nil if unknown.
         package let bytes: Int?
-        /// Whether it comes in any case.
+        /// Whether it is always downloaded.
         package let isMandatory: Bool
         package let requires: Set<PatchID>
 
@@ -24,8 +24,8 @@ package struct MeteredChoice: Equatable, Sendable {
     package private(set) var waiting: [PatchID: MeteredWait] = [:]
 
     /// - Parameters:
-    ///   - candidates: each id once.
-    ///   - allowance: bytes.
+    ///   - candidates: The versions, at most one of each id.
+    ///   - allowance: The allowance in bytes.
     package init(_ candidates: [Candidate], allowance: Int) {
         let byID = Dictionary(candidates.map { ($0.patchID, $0) }) { first, _ in first }
         var needed = Set(candidates.filter(\.isMandatory).map(\.patchID))
@@ -62,7 +62,7 @@ package struct MeteredChoice: Equatable, Sendable {
         }
     }
 
-    /// Those that require one another, by whichever way, in the order of their ids.
+    /// Groups of versions that require one another, directly or indirectly, sorted by id.
     private static func groups(_ candidates: [Candidate]) -> [[Candidate]] {
         var groups: [[Candidate]] = []
         for candidate in candidates.sorted(by: { $0.patchID < $1.patchID }) {
@@ -77,13 +77,13 @@ package struct MeteredChoice: Equatable, Sendable {
     }
 }
 
-/// Why a version waits for a network on which bytes cost nothing.
+/// Why a version waits for an unmetered network.
 package struct MeteredWait: Equatable, Sendable {
-    /// Of all that would have to come; nil where nobody says.
+    /// The total bytes of the versions to download together, or nil if unknown.
     package let cost: Int?
-    /// What was left of the allowance.
+    /// The bytes that were left of the allowance.
     package let left: Int
-    /// The ids that would have to come with it.
+    /// The ids of the versions that must be downloaded with it.
     package let together: [PatchID]
 
     package init(cost: Int?, left: Int, together: [PatchID] = []) {

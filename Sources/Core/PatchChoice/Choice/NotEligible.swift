@@ -1,55 +1,57 @@
 package import PatchFormat
 
-/// Why a listed version is not for this device now.
+/// Why a listed version is not eligible for this device now.
 package indirect enum NotEligible: Equatable, Sendable {
     case rollout(cohort: Int, effective: Int)
     case paused(reason: String?)
     case dialMissing
     case appVersion(needs: String, has: String?)
     case condition(String)
-    /// One that this device cannot read.
+    /// Its condition cannot be parsed by this device.
     case malformedCondition(Condition.Problem)
     case users(isKnown: Bool)
-    /// A rule that this device cannot judge.
+    /// It has a rule that is unknown to this device.
     case unknownRule(String)
-    /// Its trial failed here once.
+    /// Its trial failed once on this device.
     case waiting(until: UTCTime)
     case blocked(until: UTCTime)
     /// It was rolled back by hand.
     case rolledBackByHand(until: UTCTime)
-    /// Its transfers failed too often.
+    /// Its downloads failed too often.
     case transferWaiting(failures: Int, until: UTCTime)
-    /// It did not arrive in this sync; versions below it are not considered, because a failed patch stays at its
-    /// version (P7).
+    /// It was not received in this sync.
+    ///
+    /// Versions below it are not considered, because a failed patch stays at its version (P7).
     case notReceived
-    /// It waits for a network on which bytes cost nothing; versions below it are not considered either.
+    /// It waits for an unmetered network. Versions below it are not considered either.
     case metered(MeteredWait)
-    /// It does not fit on the disk; versions below it are not considered either.
+    /// It does not fit on the disk. Versions below it are not considered either.
     case noRoom(RoomWait)
-    /// Its manifest fits another native part.
+    /// Its manifest requires another native part.
     case incompatible(Platform)
-    /// This label is installed with other bytes.
+    /// Its label is installed with other bytes.
     case republished
-    /// It needs a version of another patch that this device does not get; `because` is that one's reason, if it is
-    /// listed.
+    /// It requires a version of another patch that this device does not get.
+    ///
+    /// `because` is the obstacle to that version, if it is listed.
     case unmet(requires: PatchID, because: NotEligible?)
-    /// An installed, still listed patch needs the version that this would replace.
+    /// An installed, listed patch requires the version that this one would replace.
     case breaks(Label)
-    /// It waits for somebody's approval.
+    /// It waits for approval.
     case unapproved(Label)
-    /// The head-count is limited, and this device has no place (J6).
+    /// The number of devices is limited, and this device has no place (J6).
     case noPlace(headcount: Int)
-    /// The server holds this device's user where it is (E8).
+    /// The server holds this device's user at the present version (E8).
     case held
     /// The server chose this other version for this device's user (E8).
     case notChosen(VersionLabel)
 }
 
 extension NotEligible {
-    /// How many reasons of a chain are reported: the nearest ones and the one at its root.
+    /// The maximum number of reported reasons of a chain: the nearest ones and the one at its root.
     private static let toldReasons = 8
 
-    /// A missing requirement, with its own reason.
+    /// A missing requirement, with the obstacle to it.
     static func missing(_ id: PatchID, because cause: NotEligible?) -> NotEligible {
         var (length, next) = (0, cause)
         while case .unmet(_, let behind)? = next { (length, next) = (length + 1, behind) }
@@ -65,7 +67,7 @@ extension NotEligible {
 }
 
 extension NotEligible {
-    /// Whether the version before stays although it is no longer listed: its replacement is no good here.
+    /// Whether the earlier version stays although it is no longer listed, because its replacement is not usable on this device.
     var keepsTheOld: Bool {
         switch self {
         case .waiting, .blocked, .rolledBackByHand, .transferWaiting, .notReceived, .metered, .noRoom, .incompatible,
@@ -82,10 +84,10 @@ extension NotEligible {
 extension NotEligible {
     var isMetered: Bool { if case .metered = self { true } else { false } }
 
-    /// Whether nothing but somebody's approval is missing.
+    /// Whether only approval is missing.
     package var isUnapproved: Bool { if case .unapproved = self { true } else { false } }
 
-    /// Whether it did not arrive, and may the next time.
+    /// Whether the version could not be downloaded now, but may be later.
     var isOfTheNetwork: Bool {
         switch self {
         case .notReceived, .metered, .noRoom, .transferWaiting: true
@@ -93,7 +95,7 @@ extension NotEligible {
         }
     }
 
-    /// Whether it is the one that this device is to have next: no version below it is taken in its place.
+    /// Whether this version must be installed next, so that no version below it replaces it.
     var isDue: Bool {
         switch self {
         case .notReceived, .metered, .noRoom: true
@@ -103,7 +105,7 @@ extension NotEligible {
 }
 
 extension NotEligible {
-    /// Whether only the server's own word keeps this version away, and no rule that release keys signed.
+    /// Whether only the server, and no rule signed by release keys, excludes this version.
     func isOfTheServer(holding entry: PatchEntry) -> Bool {
         switch self {
         case .paused, .dialMissing, .noPlace, .held, .notChosen: true
@@ -114,7 +116,7 @@ extension NotEligible {
 }
 
 extension NotEligible {
-    /// Whether the reason may pass by itself, so that the version's history is worth keeping.
+    /// Whether the reason may end by itself, so that the version's history is worth keeping.
     var isPostponed: Bool {
         switch self {
         case .waiting, .transferWaiting, .notReceived, .metered, .noRoom, .paused, .dialMissing, .noPlace, .held,
@@ -180,7 +182,7 @@ extension NotEligible: CustomStringConvertible {
 }
 
 extension NotEligible {
-    /// Which rule it is, as programs tell them apart.
+    /// A stable code for programs.
     package var code: String {
         switch self {
         case .rollout: "rollout"

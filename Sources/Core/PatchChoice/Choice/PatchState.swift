@@ -1,24 +1,26 @@
 package import PatchFormat
 
-/// The state of a patch on this device now.
+/// The present state of a patch on this device.
 ///
 /// Raw values and names are those of the first sample of this field.
 package enum PatchState: Int, Sendable, CaseIterable {
-    /// The bytes are there and cannot be installed: a script that is not UTF-8, a manifest that cannot be read.
+    /// The bytes are stored but cannot be installed: a script that is not UTF-8, or an unreadable manifest.
     case unknownError = 0
-    /// On disk, not yet installed in this launch.
+    /// On disk, but not installed in this launch.
     case unInstall = 1
     /// Installed in this launch.
     case success = 2
     case fileNotExist = 3
-    /// A digest, or a signature, is not the listed one.
+    /// A digest or a signature differs from the listed one.
     case fileNotMatch = 4
-    /// Listed with another digest or url than the one installed.
+    /// Listed with another digest or URL than the installed one.
     case update = 5
     /// New in the list.
     case add = 6
 
-    /// As people read it; `UnKnownError` keeps the sample's spelling.
+    /// The name for people.
+    ///
+    /// `UnKnownError` keeps the sample's spelling.
     package var name: String {
         switch self {
         case .unknownError: "UnKnownError"
@@ -33,7 +35,7 @@ package enum PatchState: Int, Sendable, CaseIterable {
 }
 
 extension PatchState {
-    /// The same in plain words.
+    /// The state in plain words.
     package var meaning: String {
         switch self {
         case .unknownError: "unusable"
@@ -52,9 +54,9 @@ package enum PatchOnDisk: Equatable, Sendable {
     case absent
     /// A file of it is missing: the script itself, a manifest, or the named asset.
     case missing(String)
-    /// A file of it differs from the installed one, in this digest.
+    /// A file of it differs from the installed one in this digest.
     case damaged(String, field: String)
-    /// The right bytes, which no engine can read.
+    /// The bytes are right, but no engine can read them.
     case unreadable(String)
     case intact
 
@@ -69,19 +71,19 @@ package enum PatchOnDisk: Equatable, Sendable {
     }
 }
 
-/// The part of a patch in the present launch.
+/// Whether a patch takes part in the present launch.
 package enum PatchInLaunch: Equatable, Sendable {
-    /// Not part of the selection that runs.
+    /// It is not part of the active selection.
     case notRunning
     case running
 }
 
 extension PatchState {
-    /// One pure function from the listed, stored and running versions to the state (features P2 to P5).
+    /// A pure function from the listed, stored and running versions to the state (features P2 to P5).
     ///
     /// - Parameters:
-    ///   - wanted: the (sha256, url) that this device is to have, from the list or, offline, from its selection.
-    ///   - installed: the (sha256, url) that it has; nil when the id is new to it.
+    ///   - wanted: The (sha256, url) that this device should have, from the list or, offline, from its selection.
+    ///   - installed: The (sha256, url) that it has, or nil if the id is new to it.
     package init(
         wanted: ContentAddress,
         installed: ContentAddress?,
@@ -106,9 +108,9 @@ extension PatchState {
         }
     }
 
-    /// The other pure function: from the state to the work of a sync.
+    /// A pure function from the state to the work of a sync.
     ///
-    /// Every file that is missing or wrong is fetched (P6).
+    /// Every missing or wrong file is downloaded (P6).
     package var work: PatchWork {
         switch self {
         case .success: .none
@@ -121,7 +123,7 @@ extension PatchState {
 extension PatchState {
     /// The state of a developer's own script, without list, store and network (P11, by P4's rule).
     ///
-    /// - Parameter bytes: nil when there is no file.
+    /// - Parameter bytes: The bytes of the script, or nil if the file does not exist.
     package init(testScript bytes: [UInt8]?) {
         guard let bytes else {
             self = .fileNotExist
@@ -136,7 +138,7 @@ package enum PatchWork: Equatable, Sendable {
     case none, install, download
 }
 
-/// Which bytes, and where they are listed.
+/// The digest and URL of listed bytes.
 package struct ContentAddress: Hashable, Sendable {
     package let sha256: SHA256Digest
     package let url: String

@@ -1,16 +1,16 @@
 import PatchFormat
 
-/// What the versions of a list require of one another, by the place of each id.
+/// The requirements among the versions of a list, by the index of each id.
 struct Requirements: Sendable {
     struct Need: Sendable {
         let id: PatchID
-        /// Its place; nil where nothing of it is listed or installed.
+        /// The index of the required id, or nil if no version of it is listed or installed.
         let other: Int?
-        /// One of these will do.
+        /// The contents that meet the requirement.
         let digests: [SHA256Digest]
     }
 
-    /// An id whose installed version is listed and requires what another id has now.
+    /// An id whose installed version is listed and requires another id's present content.
     struct Holder: Sendable {
         let id: Int
         let digests: [SHA256Digest]
@@ -21,16 +21,16 @@ struct Requirements: Sendable {
         let sha256: SHA256Digest
     }
 
-    /// Ids with a version that requires another, and ids that one requires.
+    /// Ids with a version that requires another id, and the required ids.
     let linked: [Int]
-    /// By id, in ascending order: itself, ids with a version that requires it, and ids that a version of it requires.
+    /// For each id, in ascending order: itself, ids with a version that requires it, and ids that a version of it requires.
     let neighbours: [[Int]]
-    /// By id: who holds on to what it has now.
+    /// For each id, the ids that require its present content.
     let holders: [[Holder]]
     private let needs: [[[Need]]]
     private let relying: [Content: [Int]]
 
-    /// - Parameter candidates: by id, in ascending order.
+    /// - Parameter candidates: Sorted by id.
     init(of candidates: [Candidates]) {
         let places = Dictionary(uniqueKeysWithValues: candidates.enumerated().map { ($1.patchID, $0) })
         needs = candidates.map { candidate in
@@ -71,7 +71,7 @@ struct Requirements: Sendable {
 
     func needs(of id: Int, version: Int) -> [Need] { needs[id][version] }
 
-    /// Ids with a version that would do with this content of `id`.
+    /// Ids with a version whose requirement this content of `id` meets.
     func relying(on sha256: SHA256Digest, of id: Int) -> [Int] {
         relying[Content(id: id, sha256: sha256)] ?? []
     }

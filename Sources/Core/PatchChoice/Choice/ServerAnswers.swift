@@ -3,17 +3,21 @@ import PatchTrust
 
 /// The server's answers to this device, and whether it can still be asked.
 ///
-/// The server chooses among listed versions that the rules allow this device, and can otherwise only hold back.
+/// The server chooses among listed versions that the rules allow this device. Apart from that it can only hold versions back.
 package struct ServerAnswers: Equatable, Sendable {
-    /// By patch; empty when nothing was asked or answered.
+    /// The choices by patch.
+    ///
+    /// Empty if the server was not asked or did not answer.
     package var choices: [PatchID: DeviceAnswer.Choice]
     /// The names under which this device has a place.
     package var places: Set<SHA256Digest>
-    /// Places that were asked for in vain.
+    /// Places that were requested and denied.
     package var denied: Set<SHA256Digest> = []
-    /// How often it may still be asked; until then, a place that was not denied counts as one that will be given.
+    /// The number of questions left.
+    ///
+    /// Until it is zero, a place that was not denied counts as available.
     package var questionsLeft: Int
-    /// Whether choices must still be asked for, before the first version is taken.
+    /// Whether assignments must still be requested before the first version is taken.
     package var wantsChoices: Bool
 
     package init(
@@ -28,12 +32,14 @@ package struct ServerAnswers: Equatable, Sendable {
         self.wantsChoices = wantsChoices
     }
 
-    /// Whether this place is given, or may still be given.
+    /// Whether the device has this place, or may still get it.
     func mayHave(_ place: SHA256Digest) -> Bool {
         places.contains(place) || (questionsLeft > 0 && !denied.contains(place))
     }
 
-    /// Takes the answer to a question; parts that were not asked for are ignored.
+    /// Adds the answer to a question.
+    ///
+    /// Parts that were not requested are ignored.
     package mutating func take(_ answer: DeviceAnswer, to question: DeviceQuestion) {
         questionsLeft -= 1
         if wantsChoices { choices = answer.choices }
@@ -46,23 +52,23 @@ package struct ServerAnswers: Equatable, Sendable {
         }
     }
 
-    /// No answer came: nothing is asked again in this sync.
+    /// Stops asking in this sync, because the server did not answer.
     package mutating func giveUp() {
         questionsLeft = 0
         wantsChoices = false
     }
 }
 
-/// An answer that the device does not follow; it goes on as if it had not been given.
+/// A server answer that the device ignores.
 package struct IgnoredAnswer: Equatable, Sendable {
     package enum Why: Equatable, Sendable {
-        /// The verified list has no such version.
+        /// The verified list does not contain the version.
         case notListed
         /// It is below the device's version, or their order is unknown.
         case notAbove
-        /// A rule of the list, the dial or this device speaks against it.
+        /// A rule of the list, the dial or this device excludes it.
         case notEligible(NotEligible)
-        /// Holding would take away the device's version, which is no longer listed.
+        /// Holding would remove the device's version, which is no longer listed.
         case takesAway
         /// The device has no version of this bundle to hold, and an app needs one.
         case nothingToHold

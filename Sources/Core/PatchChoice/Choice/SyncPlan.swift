@@ -2,9 +2,9 @@ package import PatchFormat
 import PatchCrypto
 package import PatchTrust
 
-/// The aim of a sync, decided before anything is fetched.
+/// The goal of a sync, decided before any file is downloaded.
 ///
-/// Pure.
+/// A pure value.
 package struct SyncPlan: Sendable {
     /// One patch of the planned selection.
     package struct Wanted: Sendable {
@@ -15,26 +15,28 @@ package struct SyncPlan: Sendable {
         package var isNew: Bool { current?.content != patch.content }
     }
 
-    /// The selection that was the base of every choice.
+    /// The selection that all choices are based on.
     package let base: Selection?
-    /// The base without versions that the list withdraws by name, with the earlier versions in their place.
+    /// The base without versions that the list withdraws by name.
+    ///
+    /// Earlier versions replace them.
     package let rest: Selection?
     /// The pending selection, if any.
     package let pending: Selection?
     package let context: EligibilityContext
     package let decisions: [Decision]
-    /// Server answers that are not followed.
+    /// Server answers that are ignored.
     package let ignoredAnswers: [IgnoredAnswer]
     package private(set) var wanted: [Wanted]
     /// When the planned selection may start.
     package let activates: ActivationTime
     /// Whether one of its new versions is mandatory.
     package let isMandatory: Bool
-    /// A trial runs, so nothing new is wanted before it ends.
+    /// Whether a trial is running, so that no new version is wanted before it ends.
     package let isTrial: Bool
-    /// Bytes of every signature column that the role names.
+    /// The size of every signature column that the role lists, in bytes.
     package let columnSizes: [SHA256Digest: Int]
-    /// The embedded role version, if the list is no newer and so takes none of its versions away.
+    /// The embedded role version, if the list is not newer and therefore withdraws none of its versions.
     package let keptEmbedded: Int?
 
     package init(list: VerifiedList, role: TargetsRole, machine: SelectionMachine, under context: EligibilityContext) {
@@ -58,7 +60,7 @@ package struct SyncPlan: Sendable {
         let columns = role.targets.filter { $0.key.text.hasSuffix("/manifest.sigs") }.values
         let sizes = columns.compactMap { file in file.sha256.map { ($0, file.length) } }
         columnSizes = Dictionary(sizes) { first, _ in first }
-        // While a trial counts, nothing new is taken: it could not be staged before the trial ends.
+        // While a counted trial is running, no new version is taken, because it could not be staged before the trial ends.
         let isTrial = machine.isTrialRunning
         self.isTrial = isTrial
         let channel = list.list.channel
@@ -76,14 +78,13 @@ package struct SyncPlan: Sendable {
                 return current.map { Wanted(patch: $0, current: $0) }
             case .take(let entry, let current): return Wanted(patch: installed(entry), current: current)
             case .keep(let current):
-                // A version of another channel that is listed here with the same bytes belongs to this channel from now
-                // on.
+                // A version of another channel that is listed here with the same bytes belongs to this channel from now on.
                 let listed = list.entries.first { $0.content == current.content }
                 // A program that did not know of places may have installed it.
                 let isSame = current.channel == nil && listed?.place == current.place
                 return Wanted(patch: isSame ? current : listed.map(installed) ?? current, current: current)
             case .withdraw(let current, for: _) where isTrial: return Wanted(patch: current, current: current)
-            // It was there before, and stays.
+            // The earlier version is already installed, and stays.
             case .withdraw(_, for: let before?): return Wanted(patch: before, current: before)
             case .withdraw(_, for: nil), .none: return nil
             }
@@ -101,10 +102,10 @@ package struct SyncPlan: Sendable {
         }
     }
 
-    /// The staged selection, where a version was put off on a metered network and nothing else moves.
+    /// The staged selection, if a version was deferred on a metered network and no other choice changes.
     ///
-    /// It came already, and what would take its place does not. A rule, the dial or a withdrawal that turns against it drops it
-    /// all the same.
+    /// The staged files are already downloaded, and those of the replacement are not. The selection is still dropped if a rule,
+    /// the dial or a withdrawal excludes one of its versions.
     private static func stagedThatStays(
         _ list: VerifiedList,
         _ decisions: [Decision],
@@ -130,15 +131,15 @@ package struct SyncPlan: Sendable {
         return isRight ? staged : nil
     }
 
-    /// Whether a version that is not wanted now may be soon.
+    /// Whether a version that is not wanted now may be wanted soon.
     package var hasPostponed: Bool {
         isTrial || decisions.contains { $0.passedOver.contains(where: \.why.isPostponed) }
     }
 
-    /// The question for the server that must be answered first: places in versions that have a head-count, and once, if
-    /// the device asks, the choices for its user.
+    /// The question that the server must answer before the download: places in versions that limit their number of devices, and
+    /// once, if the device is configured so, the user's assignments.
     ///
-    /// - Parameter user: sent only together with the wish for choices.
+    /// - Parameter user: The user's hash, which is sent only with a request for assignments.
     package func question(for user: SHA256Digest?) -> DeviceQuestion? {
         let answers = context.answers
         guard answers.questionsLeft > 0, !isTrial else { return nil }
@@ -156,7 +157,7 @@ package struct SyncPlan: Sendable {
         )
     }
 
-    /// The plan for these alone, none of which is new.
+    /// A plan that only repairs these patches.
     package func healing(_ patches: [InstalledPatch]) -> SyncPlan {
         var plan = self
         plan.wanted = patches.map { Wanted(patch: $0, current: $0) }
@@ -165,7 +166,9 @@ package struct SyncPlan: Sendable {
 }
 
 extension SelectionMachine {
-    /// The embedded role version, while it runs and `list` is not above it: the list then takes nothing away.
+    /// The embedded role version, while it is active and `list` is not newer.
+    ///
+    /// The list then withdraws no version.
     ///
     /// Versions of different channels cannot be compared.
     func embeddedThatStays(beside list: VerifiedList) -> Int? {

@@ -1,21 +1,23 @@
 package import PatchFormat
 
-/// Versions that could not be fetched, and until when each is left alone: a count of its own, apart from failed trials (J11).
+/// Versions that could not be downloaded, and how long each one waits.
 ///
-/// Three failures of one (patchId, sha256), or five where the network is at fault: it waits an hour, and after each
-/// further failure twice as long, up to a day. A success forgets all of it, and another version has its own count.
+/// They are counted separately from failed trials (J11).
+///
+/// After three failures of one (patchId, sha256), or five if the network is the cause, the version waits an hour. After each
+/// further failure the wait doubles, up to a day. A success resets the count, and every version has its own count.
 package struct TransferFailures: Equatable, Sendable {
     package static let limit = 3
     package static let networkLimit = 5
     package static let firstWait = Duration.hours(1)
     package static let longestWait = Duration.days(1)
-    /// No more are counted.
+    /// The maximum count.
     private static let mostFailures = 1_000_000
 
     package enum Cause: Sendable {
-        /// The way to the server.
+        /// The connection to the server failed.
         case network
-        /// What lies there: nothing, too much, or other bytes than its entry says.
+        /// The server's file is missing, too large, or differs from its entry.
         case content
     }
 
@@ -23,7 +25,7 @@ package struct TransferFailures: Equatable, Sendable {
         package let version: VersionLabel
         package fileprivate(set) var content = 0
         package fileprivate(set) var network = 0
-        /// How often it has waited.
+        /// The number of waits so far.
         package fileprivate(set) var waits = 0
         /// The end of the last wait.
         package fileprivate(set) var until: UTCTime?
@@ -40,15 +42,15 @@ package struct TransferFailures: Equatable, Sendable {
 
     package init() {}
 
-    /// Nil when it may be fetched now.
+    /// The wait, or nil if the version may be downloaded now.
     package func wait(for content: PatchContent, at time: UTCTime) -> Wait? {
         guard let count = counts[content], let until = count.until, until > time else { return nil }
         return Wait(failures: count.failures, until: until)
     }
 
-    /// A sync did not get all of a version.
+    /// Counts a failure of a sync to download all of a version.
     ///
-    /// - Parameter movedForward: whether some of it came and stays; a poor network is no failure then.
+    /// - Parameter movedForward: Whether some bytes were received and stay. A network failure is then not counted.
     package mutating func fail(
         _ content: PatchContent,
         version: VersionLabel,
@@ -74,17 +76,17 @@ package struct TransferFailures: Equatable, Sendable {
         counts[content] = nil
     }
 
-    /// A person starts over.
+    /// Resets the counts at a person's request.
     ///
-    /// - Parameter ids: of these patches alone; nil for all.
-    /// - Returns: what is forgotten.
+    /// - Parameter ids: The only patches to reset, or nil for all.
+    /// - Returns: the versions whose counts were removed.
     package mutating func clear(of ids: Set<PatchID>? = nil) -> [Label] {
         let gone = counts.filter { ids?.contains($0.key.patchID) ?? true }
         for content in gone.keys { counts[content] = nil }
         return gone.map { Label(patchID: $0.key.patchID, version: $0.value.version) }
     }
 
-    /// No wait lasts longer than the longest from now: one that would was written by a clock that ran ahead.
+    /// Shortens waits that exceed the longest one from now, because they were written while the clock was ahead.
     package mutating func shorten(at time: UTCTime) {
         counts = counts.mapValues { count in
             var count = count
@@ -93,12 +95,12 @@ package struct TransferFailures: Equatable, Sendable {
         }
     }
 
-    /// What is not listed any more needs no count.
+    /// Removes the counts of versions that are no longer listed.
     package mutating func keep(only listed: Set<PatchContent>) {
         counts = counts.filter { listed.contains($0.key) }
     }
 
-    /// Forgets those that failed least, where there are more.
+    /// Removes counts beyond the limit, those with the fewest failures first.
     package mutating func bound(to count: Int) {
         guard counts.count > count else { return }
         let most = counts.sorted { ($0.value.failures, $0.key) > ($1.value.failures, $1.key) }

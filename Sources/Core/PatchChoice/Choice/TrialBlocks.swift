@@ -1,12 +1,12 @@
 package import PatchFormat
 
-/// Versions that failed a trial here, and until when each is left alone.
+/// Versions that failed a trial on this device, and how long each one is blocked.
 ///
-/// The first failure of a (patchId, sha256): not again for an hour. From the second: blocked for 14 days.
+/// After the first failure of a (patchId, sha256) the version waits an hour. From the second one on it is blocked for 14 days.
 package struct TrialBlocks: Equatable, Sendable {
     package static let firstWait = Duration.hours(1)
     package static let blockTime = Duration.days(14)
-    /// No more are counted.
+    /// The maximum count.
     private static let mostFailures = 1_000_000
 
     package struct Block: Equatable, Sendable {
@@ -14,7 +14,7 @@ package struct TrialBlocks: Equatable, Sendable {
         package let failures: Int
         package let until: UTCTime
         package let reason: Reason
-        /// The first error of its pages, or the error of its script.
+        /// The first error of the version's pages, or the error of its script.
         package var error: PageError?
     }
 
@@ -24,7 +24,7 @@ package struct TrialBlocks: Equatable, Sendable {
         case script = "a script of it failed"
         case person = "rolled back by hand"
 
-        /// The same in every version of this program.
+        /// A code that is the same in every version of this program.
         package var code: String {
             switch self {
             case .timer: "startupTimer"
@@ -35,7 +35,7 @@ package struct TrialBlocks: Equatable, Sendable {
         }
     }
 
-    /// No more blocks keep an error: a state has to fit into its limit.
+    /// The maximum number of blocks with an error, because the state's size is limited.
     static let mostErrors = 100
 
     /// Whether a version may be tried now.
@@ -43,10 +43,10 @@ package struct TrialBlocks: Equatable, Sendable {
         case free
         case waiting(until: UTCTime)
         case blocked(until: UTCTime)
-        /// A person went back from it.
+        /// A person rolled it back.
         case rolledBackByHand(until: UTCTime)
 
-        /// Nil for what may be tried when a person asks for it.
+        /// The end of the block, or nil if a person may retry the version.
         var blockedUntil: UTCTime? {
             switch self {
             case .free, .waiting: nil
@@ -61,7 +61,7 @@ package struct TrialBlocks: Equatable, Sendable {
         self.blocks = blocks
     }
 
-    /// - Parameter retryNow: a person asked to try again what only waits for its first hour to end.
+    /// - Parameter retryNow: Whether a person asked to retry versions that wait after their first failure.
     package func status(of content: PatchContent, at time: UTCTime, retryNow: Bool = false) -> BlockStatus {
         guard let block = blocks[content], block.until > time else { return .free }
         if block.reason == .person { return .rolledBackByHand(until: block.until) }
@@ -69,7 +69,7 @@ package struct TrialBlocks: Equatable, Sendable {
         return retryNow ? .free : .waiting(until: block.until)
     }
 
-    /// A trial failed: counts one more failure for each of its new versions.
+    /// Counts one more failure for each new version of a failed trial.
     package mutating func fail(
         _ patches: [InstalledPatch],
         because reason: Reason,
@@ -93,7 +93,7 @@ package struct TrialBlocks: Equatable, Sendable {
         failures == 1 ? firstWait : blockTime
     }
 
-    /// No block lasts longer than its whole length from now: one that would was written by a clock that ran ahead.
+    /// Shortens blocks that exceed their full length from now, because they were written while the clock was ahead.
     package mutating func shorten(at time: UTCTime) {
         blocks = blocks.mapValues { block in
             Block(
@@ -106,12 +106,12 @@ package struct TrialBlocks: Equatable, Sendable {
         }
     }
 
-    /// What ended and is not listed any more counts for nothing.
+    /// Removes ended blocks of versions that are no longer listed.
     package mutating func keep(listed: Set<PatchContent>, at time: UTCTime) {
         blocks = blocks.filter { $0.value.until > time || listed.contains($0.key) }
     }
 
-    /// Forgets those that end first, where there are more, and the errors of all but the last.
+    /// Removes blocks beyond the limit, those that end first, and the errors of all but the last ones.
     mutating func bound(to count: Int) {
         let told = blocks.filter { $0.value.error != nil }
         if told.count > Self.mostErrors {
@@ -123,15 +123,15 @@ package struct TrialBlocks: Equatable, Sendable {
         blocks = Dictionary(uniqueKeysWithValues: last.prefix(count).map { ($0.key, $0.value) })
     }
 
-    /// A version proved itself: what it failed before is forgotten.
+    /// Removes the failures of versions that were confirmed.
     package mutating func clear(_ contents: Set<PatchContent>) {
         for content in contents { blocks[content] = nil }
     }
 
-    /// A person, or a new build of the app, starts over.
+    /// Removes blocks, for a person or a new build of the app.
     ///
-    /// - Parameter ids: of these patches alone; nil for all.
-    /// - Returns: what is forgotten.
+    /// - Parameter ids: The only patches to unblock, or nil for all.
+    /// - Returns: the versions whose blocks were removed.
     package mutating func clearAll(of ids: Set<PatchID>? = nil) -> [Label] {
         let gone = blocks.filter { ids?.contains($0.key.patchID) ?? true }
         clear(Set(gone.keys))

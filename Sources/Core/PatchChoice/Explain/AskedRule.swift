@@ -1,16 +1,16 @@
 package import PatchFormat
 
-/// A share or a condition that a choice asked this device about, and the answer (feature J15).
+/// A share or a condition that was evaluated for this device during a choice, and the answer (feature J15).
 package struct AskedRule: Hashable, Sendable {
     package enum Question: Hashable, Sendable {
-        /// Among how many devices of 10,000: the smaller of the signed ceiling and the dial.
+        /// The number of devices of 10,000: the smaller of the signed ceiling and the dial.
         case share(Int)
         case condition(String)
     }
 
     package let label: Label
     package let question: Question
-    /// Whether the version is for this device, as far as this goes.
+    /// Whether this device matches the question.
     package let isHit: Bool
 
     package init(_ label: Label, _ question: Question, isHit: Bool) {
@@ -19,7 +19,9 @@ package struct AskedRule: Hashable, Sendable {
 }
 
 extension EligibilityContext {
-    /// Up to the first rule that says no: what stands behind it was not asked.
+    /// The questions up to the first rule that excludes the version.
+    ///
+    /// Later rules are not evaluated.
     func asked(of entry: PatchEntry, over current: InstalledPatch?) -> [AskedRule] {
         let label = Label(patchID: entry.patchID, version: entry.version)
         var asked: [AskedRule] = []
@@ -36,7 +38,7 @@ extension EligibilityContext {
         case .condition: return entry.rules.condition.map { .condition($0) }
         case .rollout:
             let share = min(entry.rules.rollout, row(of: entry)?.rollout ?? 10_000)
-            // What is for everybody is no question.
+            // A version for all devices poses no question.
             return share < 10_000 ? .share(share) : nil
         default: return nil
         }
@@ -44,9 +46,9 @@ extension EligibilityContext {
 }
 
 extension SyncPlan {
-    /// What was asked to come to these decisions: of versions that were passed over, and of those that are taken.
+    /// The questions that led to these decisions, for versions that were passed over and for those that are taken.
     ///
-    /// - Parameter entries: of the list.
+    /// - Parameter entries: The entries of the list.
     package func asked(_ entries: [PatchEntry]) -> [AskedRule] {
         let decisions = Dictionary(decisions.map { ($0.patchID, $0) }) { first, _ in first }
         return entries.flatMap { entry -> [AskedRule] in

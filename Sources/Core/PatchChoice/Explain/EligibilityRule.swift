@@ -1,31 +1,31 @@
 /// A rule that a listed version must pass on a device that does not have it.
 ///
-/// In the order in which they are asked: the first that says no is the reason that is reported.
+/// The rules are evaluated in this order. The first one that excludes the version is the reported reason.
 package enum EligibilityRule: String, CaseIterable, Sendable {
-    /// Nothing else is installed under this label.
+    /// The label is not installed with other content.
     case label
     case appVersion
-    /// This device can judge each rule.
+    /// The device knows each rule.
     case knownRules
     case condition
     case users
-    /// All of it came in this sync.
+    /// Its download did not fail in this sync, and it fits on the disk.
     case arrival
-    /// It may come on this network.
+    /// It may be downloaded on this network.
     case network
-    /// Its manifest fits the app's native part.
+    /// Its manifest matches the app's native part.
     case nativePart
-    /// No failed trial of it stands in the way.
+    /// No failed trial blocks it.
     case trials
-    /// No failed transfers of it do.
+    /// No failed transfers block it.
     case transfers
-    /// There is a valid dial, where one is required.
+    /// A valid dial exists, if it is required.
     case dial
     case pause
     /// This device's number is below the smaller of the signed ceiling and the dial.
     case rollout
-    /// Somebody approved of it, where this device asks.
+    /// A person approved it, if this device requires approval.
     case consent
-    /// This device has a place, where these are counted.
+    /// This device has a place, if the number of devices is limited.
     case headcount
 }

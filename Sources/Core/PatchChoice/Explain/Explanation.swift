@@ -2,30 +2,30 @@ package import PatchFormat
 import PatchCrypto
 package import PatchTrust
 
-/// Why a device gets or does not get each listed version: what its choice was made of.
+/// Why a device does or does not install each listed version.
 ///
-/// Pure: from the list and the dial as last verified, and what the device is and had.
+/// A pure value, computed from the list and the dial that were verified last, and from the device's facts and history.
 package struct Explanation: Equatable, Sendable {
-    /// What becomes of a listed version.
+    /// The outcome for a listed version.
     package enum Outcome: Equatable, Sendable {
-        /// It is installed, and stays.
+        /// It is installed and stays.
         case installed
-        /// The next sync takes it.
+        /// The next sync installs it.
         case taken
-        /// It is downloaded, and waits for its launch.
+        /// It is downloaded and waits for its launch.
         case staged
-        /// It is downloaded, and must not start yet.
+        /// It is downloaded and must not start yet.
         case held(ActivationHold)
-        /// It is not looked at while this one, which stands above it, does not come.
+        /// It is not considered while this version, which is listed above it, cannot be downloaded.
         case behind(VersionLabel)
-        /// A sync takes it once the trial that runs has ended.
+        /// A sync installs it after the running trial has ended.
         case afterTrial
-        /// It is installed, and gives way to this one at the next sync.
+        /// It is installed, and the next sync replaces it by this one.
         case replaced(by: VersionLabel)
         case passedOver(NotEligible)
-        /// It stands below this one, which the device has or takes: nothing moves a device down.
+        /// It is below this version, which the device has or chooses. Devices never move to a lower version.
         case below(VersionLabel)
-        /// The version that ships in the app stays until a newer list comes than the one that it was made from.
+        /// The embedded version stays until a list appears that is newer than the one it was made from.
         case embeddedStays
     }
 
@@ -36,20 +36,20 @@ package struct Explanation: Equatable, Sendable {
         package let judgments: [Judgment]
         package let outcome: Outcome
 
-        /// With all of these the device would take it, as far as its own rules go.
+        /// The changes that would make the version eligible, as far as its own rules are concerned.
         package var turns: [Turn] { judgments.flatMap(\.turns) }
     }
 
     package let roleVersion: Int
     package let time: UTCTime
-    /// In list order.
+    /// The listed versions, in the order of the list.
     package let versions: [Version]
 
     init(roleVersion: Int, time: UTCTime, versions: [Version]) {
         (self.roleVersion, self.time, self.versions) = (roleVersion, time, versions)
     }
 
-    /// - Parameter hold: what keeps the pending selection from starting.
+    /// - Parameter hold: Why the pending selection must not start now.
     package init(list: VerifiedList, plan: SyncPlan, hold: ActivationHold? = nil) {
         self.init(
             list.entries,
@@ -65,10 +65,10 @@ package struct Explanation: Equatable, Sendable {
     }
 
     /// - Parameters:
-    ///   - base: the selection that was the base of every choice.
-    ///   - staged: the selection that waits for its launch.
-    ///   - isTrial: whether a trial runs, so that nothing new is taken before it ends.
-    ///   - embeddedStays: whether the list is no newer than what the app ships.
+    ///   - base: The selection that all choices are based on.
+    ///   - staged: The pending selection.
+    ///   - isTrial: Whether a trial is running, so that new versions wait for its end.
+    ///   - embeddedStays: Whether the list is not newer than the embedded versions.
     package init(
         _ entries: [PatchEntry],
         roleVersion: Int,
@@ -149,7 +149,7 @@ extension Explanation.Outcome {
 }
 
 extension Explanation {
-    /// What it says of one patch, or of one version of it.
+    /// The explanation of one patch, or of one version of it.
     package func only(_ id: PatchID, _ version: VersionLabel?) -> Explanation {
         Explanation(
             roleVersion: roleVersion,

@@ -2,16 +2,18 @@ package import PatchFormat
 import PatchCrypto
 import PatchTrust
 
-/// What one rule says of one version on one device.
+/// The judgment of one rule about one version on one device.
 package struct Judgment: Equatable, Sendable {
     package let rule: EligibilityRule
-    /// What the version asks for; nil where it asks for nothing that could be named.
+    /// The version's requirement, or nil if it cannot be named.
     package let needs: String?
-    /// What this device has of it; nil for nothing.
+    /// The device's value for the requirement, or nil if it has none.
     package let has: String?
-    /// Nil where the version passes.
+    /// The obstacle, or nil if the version passes.
     package let obstacle: NotEligible?
-    /// With which it would pass; none where it does.
+    /// The changes with which the version would pass.
+    ///
+    /// Empty if it passes.
     package let turns: [Turn]
 
     package var json: JSON {
@@ -24,7 +26,7 @@ package struct Judgment: Equatable, Sendable {
 }
 
 extension EligibilityContext {
-    /// What each rule says that this version poses to a device, also behind the first that says no.
+    /// The judgments of all rules that this version poses to a device, including those after the first obstacle.
     package func judgments(of entry: PatchEntry, over current: InstalledPatch?) -> [Judgment] {
         EligibilityRule.allCases.compactMap { rule in
             let why = obstacle(to: entry, over: current, by: rule)
@@ -40,7 +42,7 @@ extension EligibilityContext {
         }
     }
 
-    /// Whether it is worth a word where it is passed.
+    /// Whether the judgment is worth reporting if the version passes the rule.
     private func isPosed(_ rule: EligibilityRule, by entry: PatchEntry) -> Bool {
         let rules = entry.rules
         return switch rule {
@@ -125,7 +127,7 @@ extension EligibilityContext {
         case .rollout(let cohort, _): rolloutTurns(for: entry, number: cohort)
         case .unapproved(let label): [.approval(label)]
         case .noPlace: [.place]
-        // Of the choice over all patches, and not of one of these rules.
+        // These are obstacles of the choice over all patches, not of one of these rules.
         case .unmet, .breaks, .held, .notChosen: []
         }
     }

@@ -1,47 +1,49 @@
 package import PatchFormat
 
-/// The smallest change with which a rule would let a version through.
+/// The smallest change that would make a version pass a rule.
 package enum Turn: Equatable, Sendable {
-    /// The app's version would have to be so.
+    /// Another app version, in this range.
     case appVersion(String)
-    /// The device would have to say so of itself: comparisons that do not hold.
+    /// Other facts of the device, so that these comparisons hold.
     case facts([String])
-    /// Its user would have to be one of those who are named, or to be set at all.
+    /// A user among those that the version is for.
     case user
-    /// It passes by itself at this time.
+    /// The version passes by itself at this time.
     case time(UTCTime)
-    /// The same, or as soon as somebody clears what happened here.
+    /// The version passes at this time, or as soon as its failures on this device are forgotten.
     case unblock(UTCTime)
     /// A valid dial.
     case dial
-    /// The operator goes on with it.
+    /// The operator resumes the version.
     case resume
-    /// The dial, in devices of 10,000.
+    /// A higher dial, in devices of 10,000.
     case dialRollout(from: Int, to: Int)
-    /// The signed ceiling, in devices of 10,000: a release must be signed.
+    /// A higher signed ceiling, in devices of 10,000. A release must be signed for it.
     case signedRollout(from: Int, to: Int)
-    /// Somebody approves of it.
+    /// A person approves the version.
     case approval(Label)
-    /// A place is given.
+    /// The server assigns a place.
     case place
-    /// The native part would have to be the one that the bundle names; nil where it names none for this platform.
+    /// Another native part, the one that the bundle lists, or nil if it lists none for this platform.
     case nativePart(String?)
     /// An engine that knows this rule.
     case engine(String)
-    /// A condition that can be read.
+    /// A valid condition.
     case readableCondition
     /// Another version label.
     case label
     /// The next sync.
     case sync
-    /// A network that is not metered, or an allowance of so many bytes.
+    /// An unmetered network, or an allowance of so many bytes.
     case network(allowance: Int?)
     /// So many free bytes on the disk.
     case room(Int)
 }
 
 extension Turn {
-    /// How programs tell them apart; each stands on a page.
+    /// A stable code for programs.
+    ///
+    /// Each code is documented.
     package var code: String {
         switch self {
         case .appVersion: "appVersion"
@@ -84,9 +86,9 @@ extension Turn {
         return .fields(members)
     }
 
-    /// In words.
+    /// The change in words.
     ///
-    /// - Parameter wait: how long a time is away, in words.
+    /// - Parameter wait: Formats the time until the given moment in words.
     package func text(wait: (UTCTime) -> String) -> String {
         switch self {
         case .appVersion(let range): "app version \(range)"
@@ -113,7 +115,7 @@ extension Turn {
 }
 
 extension Words {
-    /// Of devices of 10,000: `25 %`, `30.43 %`.
+    /// A share of 10,000 devices in percent: `25 %`, `30.43 %`.
     package static func percent(_ share: Int) -> String {
         let (whole, rest) = share.quotientAndRemainder(dividingBy: 100)
         let digits = rest == 0 ? "" : rest % 10 == 0 ? ".\(rest / 10)" : rest < 10 ? ".0\(rest)" : ".\(rest)"

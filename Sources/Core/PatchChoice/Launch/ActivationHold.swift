@@ -1,18 +1,18 @@
 package import PatchFormat
 
-/// Why a complete, pending selection does not start yet, though nothing is wrong with it.
+/// Why a complete, valid pending selection must not start yet.
 package enum ActivationHold: Equatable, Sendable {
-    /// Somebody on this device put it off.
+    /// A user of this device postponed it.
     case postponed(until: UTCTime)
-    /// It is outside the hours that this device's owner has set.
+    /// It is outside the owner's maintenance windows.
     case window(opens: UTCTime)
-    /// The time zone of these hours cannot be read on this machine, so nobody knows whether it is outside them.
+    /// The time zone of the windows is unreadable on this machine, so it is unknown whether a window is open.
     case zoneUnreadable(WindowZone, again: UTCTime)
 
-    /// How long until an unreadable zone is tried again.
+    /// The time after which an unreadable zone is tried again.
     package static let zonePause = Duration.hours(1)
 
-    /// How programs tell them apart.
+    /// A stable code for programs.
     package var code: String {
         switch self {
         case .postponed: "postponed"
@@ -21,7 +21,9 @@ package enum ActivationHold: Equatable, Sendable {
         }
     }
 
-    /// Nothing holds it before this; afterwards the other may.
+    /// The earliest end of this reason.
+    ///
+    /// Another one may follow.
     package var until: UTCTime {
         switch self {
         case .postponed(let until): until
@@ -43,9 +45,9 @@ extension ActivationHold: CustomStringConvertible {
     }
 }
 
-/// That somebody put off whatever is new.
+/// A postponement of new versions.
 package struct Postponement: Equatable, Sendable {
-    /// When the first of those in a row was asked for: the owner's limit counts from here.
+    /// The beginning of the first consecutive postponement, from which the owner's limit counts.
     package private(set) var since: UTCTime
     package private(set) var until: UTCTime
 
@@ -53,13 +55,13 @@ package struct Postponement: Equatable, Sendable {
         (self.since, self.until) = (since, until)
     }
 
-    /// Once more, or for the first time.
+    /// Extends a postponement, or begins the first one.
     ///
     /// - Parameters:
-    ///   - before: the one so far.
-    ///   - isPending: whether something waits to start: then it is the same row also after its end.
-    ///   - limit: from the first of a row to the end of the last.
-    /// - Returns: nil where the limit is reached; else the new one, which may be shorter than asked for.
+    ///   - before: The previous postponement.
+    ///   - isPending: Whether a selection is pending. The new postponement is then consecutive even after the previous one's end.
+    ///   - limit: The maximum time from the beginning of the first consecutive postponement to the end of the last.
+    /// - Returns: nil if the limit is reached, else the new postponement, which may be shorter than requested.
     package init?(
         _ duration: Duration,
         after before: Postponement?,
@@ -73,10 +75,12 @@ package struct Postponement: Equatable, Sendable {
         guard until > time else { return nil }
     }
 
-    /// It is over from now on; where something waits, the next one is of the same row.
+    /// Ends the postponement now.
+    ///
+    /// While a selection is pending, the next postponement is consecutive to this one.
     package mutating func end(at time: UTCTime) { until = min(until, time) }
 
-    /// No postponement outlasts its limit from now: one that would was written by a clock that ran ahead.
+    /// Shortens a postponement that exceeds its limit from now, because it was written while the clock was ahead.
     package mutating func shorten(to limit: Duration, at time: UTCTime) {
         since = min(since, time)
         until = min(until, since.adding(limit))
@@ -92,14 +96,14 @@ package struct Postponement: Equatable, Sendable {
 }
 
 extension SelectionMachine {
-    /// What keeps the pending selection from starting at this time.
+    /// Why the pending selection must not start at this time.
     ///
-    /// A zone that cannot be read keeps it back as closed windows do: no other clock is taken in its place.
+    /// If the zone is unreadable, the selection is held as if the windows were closed. No other zone replaces it.
     ///
-    /// Nothing keeps one back that has a mandatory version in it, that takes a withdrawn version or patch away, or without which
-    /// there is nothing to run.
+    /// A selection is never held if it contains a new mandatory version, if it removes a withdrawn version or patch, or if no other
+    /// selection could run.
     ///
-    /// - Parameter clock: of the windows' zone; nil if it cannot be read.
+    /// - Parameter clock: The clock of the windows' zone, or nil if the zone is unreadable.
     package func hold(
         _ postponed: Postponement?,
         _ windows: MaintenanceWindows,

@@ -4,7 +4,7 @@ package import PatchFormat
 package struct MaintenanceWindows: Equatable, Sendable {
     package static let most = 32
 
-    /// Empty: at any time.
+    /// If empty, new versions may start at any time.
     package var windows: [Window]
     package var zone: WindowZone
 
@@ -13,15 +13,17 @@ package struct MaintenanceWindows: Equatable, Sendable {
     }
 
     private static let week = 7 * 86_400
-    /// A zone's clock changes a few times a year; a file that changes it more often within weeks is nonsense.
+    /// A zone's clock changes a few times a year.
+    ///
+    /// A file with more changes within weeks is not plausible.
     private static let mostChanges = 64
 
-    /// When a window opens next; nil while one is open, or where there is none.
+    /// When a window opens next, or nil while one is open, or if there is none.
     ///
-    /// A window is open while the zone's clock shows a time inside it. Hours that a change of the clock skips do not happen; hours
-    /// that it repeats are inside the window both times.
+    /// A window is open while the zone's clock shows a time inside it. Hours that a change of the clock skips do not occur.
+    /// Hours that it repeats are inside the window both times.
     ///
-    /// - Parameter clock: of ``zone``.
+    /// - Parameter clock: The clock of ``zone``.
     package func opens(after time: UTCTime, by clock: TimeZoneRules) -> UTCTime? {
         guard !windows.isEmpty else { return nil }
         guard var left = wait(at: time, clock.offset(at: time)) else { return nil }
@@ -35,9 +37,9 @@ package struct MaintenanceWindows: Equatable, Sendable {
         return now.adding(.seconds(left))
     }
 
-    /// Seconds until a window opens if the clock does not change before; nil while one is open.
+    /// The seconds until a window opens if the clock does not change before, or nil while one is open.
     private func wait(at time: UTCTime, _ offset: Int) -> Int? {
-        // 1970 began on a Thursday, the fourth day.
+        // 1 January 1970 was a Thursday, the fourth day.
         let local = time.seconds + offset + 3 * 86_400
         let now = ((local % Self.week) + Self.week) % Self.week
         var least = Self.week
@@ -51,17 +53,17 @@ package struct MaintenanceWindows: Equatable, Sendable {
         return least
     }
 
-    /// `mon-fri 02:00-04:00`, `sat,sun 22:00-06:00`, `daily 03:00-04:30`, or hours alone, for every day.
+    /// A window such as `mon-fri 02:00-04:00`, `sat,sun 22:00-06:00`, `daily 03:00-04:30`, or hours alone, for every day.
     package struct Window: Hashable, Sendable, CustomStringConvertible {
         package static let rule =
             "must be days and hours, such as 'mon-fri 02:00-04:00', 'sat,sun 22:00-06:00' or '02:00-04:00' for every day"
         private static let names = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"]
 
-        /// Days in lower case, and hours of two digits.
+        /// The window with days in lower case and hours of two digits.
         package let description: String
-        /// In seconds of the week, from Monday on.
+        /// The starts in seconds of the week, from Monday.
         let starts: [Int]
-        /// In seconds.
+        /// The length in seconds.
         let length: Int
 
         package init?(_ text: String) {
@@ -85,13 +87,13 @@ package struct MaintenanceWindows: Equatable, Sendable {
                 guard ends.count <= 2, let first = names.firstIndex(of: ends[0]),
                     let last = names.firstIndex(of: ends[ends.count - 1])
                 else { return nil }
-                // From Friday to Monday is four days.
+                // The days may wrap around: from Friday to Monday there are four.
                 for day in 0...((last - first + 7) % 7) { days.insert((first + day) % 7) }
             }
             return days
         }
 
-        /// Of `02:00` or `2:00`.
+        /// The minutes of `02:00` or `2:00`.
         private static func minutes(_ text: Substring) -> Int? {
             let digits = text.utf8.count == 4 ? "0\(text)" : text
             return ZoneOffset.clock(digits).flatMap { $0 <= 1_440 ? $0 : nil }
@@ -104,7 +106,7 @@ package struct MaintenanceWindows: Equatable, Sendable {
     }
 }
 
-/// How far a clock is from UTC, the same all the year: `UTC`, `+01:00`, `-03:30`.
+/// A constant difference between a clock and UTC: `UTC`, `+01:00`, `-03:30`.
 package struct ZoneOffset: Hashable, Sendable, CustomStringConvertible {
     package static let utc = ZoneOffset(minutes: 0)
 
@@ -130,7 +132,7 @@ package struct ZoneOffset: Hashable, Sendable, CustomStringConvertible {
             + (rest < 10 ? ":0\(rest)" : ":\(rest)")
     }
 
-    /// Minutes of `HH:MM`.
+    /// The minutes of `HH:MM`.
     static func clock(_ text: Substring) -> Int? {
         let digits = Array(text.utf8)
         guard digits.count == 5, digits[2] == UInt8(ascii: ":") else { return nil }

@@ -2,7 +2,7 @@ package import PatchFormat
 import PatchCrypto
 package import PatchTrust
 
-/// One version of one patch that this device has or had: everything to verify it again without a list.
+/// One version of one patch that this device has or had, with all data to verify it again without a list.
 package struct InstalledPatch: Hashable, Sendable {
     package let patchID: PatchID
     package let kind: PatchKind
@@ -10,15 +10,15 @@ package struct InstalledPatch: Hashable, Sendable {
     package let url: String
     package let fingerprint: Fingerprint
     package let signature: EntrySignature
-    /// A bundle's `manifest.sigs`, kept as an object.
+    /// The digest of a bundle's `manifest.sigs`, which is stored as an object.
     package let column: SHA256Digest?
-    /// Where it runs, if it is a script.
+    /// The place where a script runs.
     package let place: ScriptPlace
-    /// Its turn among the scripts of its selection: its place in the list that it was last chosen from, from 0.
+    /// The order of the script among those of its selection: its index in the list that it was last chosen from.
     package private(set) var turn = 0
-    /// The channel whose list it came from, where that is another than the one it is installed in now.
+    /// The channel whose list contained it, if the version is installed in another channel now.
     ///
-    /// Its entry's signature names that channel.
+    /// The signature of its entry names that channel.
     package private(set) var channel: ChannelName?
 
     package init(_ entry: PatchEntry, column: SHA256Digest?) {
@@ -57,14 +57,14 @@ package struct InstalledPatch: Hashable, Sendable {
         self.channel = channel
     }
 
-    /// The same version, whose turn among the scripts is another.
+    /// The same version with another order among the scripts.
     package func taking(turn: Int?) -> InstalledPatch {
         var patch = self
         if kind == .script, let turn { patch.turn = turn }
         return patch
     }
 
-    /// The same version in the state of `channel`, where it stood in that of `other` so far.
+    /// The same version in the state of `channel`, after it was in that of `other`.
     package func told(in channel: ChannelName, from other: ChannelName) -> InstalledPatch {
         var patch = self
         let origin = patch.channel ?? other
@@ -119,18 +119,20 @@ package struct PatchContent: Hashable, Comparable, Sendable {
     }
 }
 
-/// Which version of each patch this device runs: immutable, numbered here, made from one verified list.
+/// The version of each patch that this device runs.
+///
+/// It is immutable, numbered on this device, and made from one verified list.
 ///
 /// All patches of a selection are activated together.
 package struct Selection: Equatable, Sendable {
     package let number: Int
-    /// The channel role's version that it was made from.
+    /// The version of the channel's role that it was made from.
     package let roleVersion: Int
-    /// From when on it may run, while it waits.
+    /// When the selection may start, while it is pending.
     package let activates: ActivationTime
-    /// A mandatory version is new in it, which no postponement and no window holds back.
+    /// Whether it contains a new mandatory version, which postponements and windows do not delay.
     package let isMandatory: Bool
-    /// What its file holds.
+    /// The content of its file.
     package let content: SelectionContent
 
     package init(
@@ -165,14 +167,14 @@ package struct Selection: Equatable, Sendable {
         self.isMandatory = isMandatory
     }
 
-    /// By id, in ascending order.
+    /// Sorted by id.
     package var patches: [InstalledPatch] { content.rows.patches }
-    /// Its scripts in the order in which they run: that of the list, and by id where it says nothing.
+    /// Its scripts in the order in which they run: that of the list, or by id if the order is unknown.
     package var scripts: [InstalledPatch] {
         patches.filter { $0.kind == .script }.enumerated()
             .sorted { ($0.element.turn, $0.offset) < ($1.element.turn, $1.offset) }.map(\.element)
     }
-    /// Whether it has nothing that `other` has not, and lacks scripts of it alone.
+    /// Whether it contains only contents of `other`, and lacks only scripts of it.
     package func leavesOutScriptsAlone(of other: Selection) -> Bool {
         contents.isSubset(of: other.contents)
             && other.patches.allSatisfy { $0.kind == .script || contents.contains($0.content) }
@@ -192,15 +194,15 @@ package struct Selection: Equatable, Sendable {
             && left.isMandatory == right.isMandatory && left.content == right.content
     }
 
-    /// The patches that `other` does not have at all: they were withdrawn.
+    /// The patches that `other` does not contain at all, because they were withdrawn.
     func patchIDs(missingFrom other: Selection) -> [PatchID] {
         let there = Set(other.patches.map(\.patchID))
         return patches.map(\.patchID).filter { !there.contains($0) }
     }
 
-    /// The same selection without the patches that `other` does not have at all.
+    /// The same selection without the patches that `other` does not contain at all.
     ///
-    /// Nil when nothing is left, or its file is lost.
+    /// Nil if no patch is left, or if its file is lost.
     func withoutPatchesMissing(from other: Selection) -> Selection? {
         let missing = Set(patchIDs(missingFrom: other))
         let (patches, entryKeys) = (patches, entryKeys)
@@ -215,7 +217,7 @@ package struct Selection: Equatable, Sendable {
             )
     }
 
-    /// The same, to become active at another moment.
+    /// The same selection with another activation time.
     func activating(_ time: ActivationTime, isMandatory: Bool? = nil) -> Selection {
         Selection(
             number: number,
@@ -226,7 +228,7 @@ package struct Selection: Equatable, Sendable {
         )
     }
 
-    /// The same selection in the state of `channel`, where it stood in that of `other` so far.
+    /// The same selection in the state of `channel`, after it was in that of `other`.
     package func told(in channel: ChannelName, from other: ChannelName) -> Selection {
         Selection(
             number: number,
@@ -238,16 +240,18 @@ package struct Selection: Equatable, Sendable {
         )
     }
 
-    /// Whether a list of this very channel made all of it.
+    /// Whether all of its patches were installed from lists of this channel.
     package var isOfThisChannel: Bool { patches.allSatisfy { $0.channel == nil } }
 
-    /// Whether there is a bundle in it, so that somebody may ask for a page of it.
+    /// Whether it contains a bundle, so that pages can be requested.
     package var hasBundle: Bool { patches.contains { $0.kind == .bundle } }
 
-    /// With all that it holds.
+    /// The selection with its content.
     package var json: JSON { .fields(members + content.rows.members) }
 
-    /// As `state.json` names it: what it holds stands in a file of its own.
+    /// The selection as a reference in `state.json`.
+    ///
+    /// Its content is in a file of its own.
     package var reference: JSON { .fields(members + [("selection", .text(content.digest.hex))]) }
 
     private var members: [(String, JSON?)] {

@@ -3,15 +3,15 @@ package import PatchFormat
 import PatchCrypto
 import PatchTrust
 
-/// The patches of a selection and the keys that their entries were verified with: what `selections/<sha256>.json` holds.
+/// The patches of a selection and the keys that their entries were verified with: the content of `selections/<sha256>.json`.
 ///
-/// Two that have the same bytes are equal. One that is only kept to go back to is read when somebody looks into it; if its
-/// file cannot be read then, it is lost, which no file of a selection is mistaken for.
+/// Two contents with the same bytes are equal. The content of a selection that is only kept for a rollback is read when it is
+/// first used. If its file is unreadable then, it counts as lost, which is distinct from any stored content.
 package final class SelectionContent: Sendable {
     static let format = "patchline-selection-v1"
 
     package struct Rows: Equatable, Sendable {
-        /// By id, in ascending order.
+        /// Sorted by id.
         let patches: [InstalledPatch]
         let entryKeys: EntryKeys
 
@@ -37,22 +37,22 @@ package final class SelectionContent: Sendable {
         knownDigest = NIOLockedValueBox(nil)
     }
 
-    /// As it stands in its file.
+    /// The content of a file that was read.
     package init(_ rows: Rows, digest: SHA256Digest) {
         state = NIOLockedValueBox(.known(rows))
         knownDigest = NIOLockedValueBox(digest)
     }
 
-    /// - Parameter read: nil where the file is missing or other bytes than these.
+    /// - Parameter read: Reads the file. Returns nil if the file is missing or has another digest.
     package init(unread digest: SHA256Digest, _ read: @escaping @Sendable () -> Rows?) {
         state = NIOLockedValueBox(.unread(read))
         knownDigest = NIOLockedValueBox(digest)
     }
 
-    /// Nothing where it is lost.
+    /// Empty if the content is lost.
     package var rows: Rows { read() ?? .none }
 
-    /// Whether its file cannot be read.
+    /// Whether its file is unreadable.
     package var isLost: Bool { read() == nil }
 
     private func read() -> Rows? {
@@ -66,7 +66,7 @@ package final class SelectionContent: Sendable {
         }
     }
 
-    /// Of its bytes, which name its file.
+    /// The digest of its bytes, which names its file.
     package var digest: SHA256Digest {
         if let known = knownDigest.withLockedValue(\.self) { return known }
         let digest = SHA256Digest(of: rows.bytes)
@@ -84,7 +84,7 @@ package final class SelectionContent: Sendable {
 }
 
 extension SelectionContent.Rows {
-    /// The one way in which they are written.
+    /// The canonical form of the file.
     package var bytes: [UInt8] { JSON.fields([("format", .text(SelectionContent.format))] + members).fileBytes }
 
     var members: [(String, JSON?)] {

@@ -2,64 +2,63 @@ package import PatchFormat
 
 extension SelectionMachine {
     package enum Staging: Equatable, Sendable {
-        /// It waits for a switch or the next launch.
+        /// It is pending until a switch or the next launch.
         case staged
-        /// It runs or is pending already.
+        /// It is already active or pending.
         case unchanged
-        /// The pending selection is no longer wanted; the running one stays.
+        /// The pending selection is no longer wanted. The active one stays.
         case unstaged
-        /// A trial runs and counts; nothing is staged before it ends.
+        /// A counted trial is running. New selections are staged after it ends.
         case trialRunning
-        /// The running selection changed during the sync; the next sync chooses again.
+        /// The active selection changed during the sync. The next sync chooses again.
         case superseded
-        /// It could not be written so that it can be read again.
+        /// It could not be written in a readable form.
         case refused(FormatError)
     }
 
     package enum Activation: Equatable, Sendable {
-        /// Nothing has ever been installed.
+        /// No version was ever installed.
         case nothing
-        /// A confirmed selection runs. `removed`: patches withdrawn by this activation.
+        /// A confirmed selection runs. `removed` lists the patches that this activation withdraws.
         case run(Selection, removed: [PatchID])
-        /// An unproven selection runs; arm the startup timer.
+        /// An unconfirmed selection runs. The caller starts the startup timer.
         case tryOut(Selection, LaunchToken)
-        /// The trial had its launches without a confirmation; `to` runs.
+        /// The trial used up its launches without a confirmation, and `to` runs.
         case rolledBack(to: Selection?, from: Selection)
-        /// The startup timer ended, and there is nothing to go back to: it stays, and may still be confirmed.
+        /// The startup timer ended, but there is no rollback target. The selection stays and may still be confirmed.
         case unproven(Selection)
-        /// The trial's files were altered on this device: it is pending again, and `to` runs; nil when there is nothing
-        /// before it.
+        /// The trial's files were altered on this device. It is pending again, and `to` runs, or nil if there is no earlier one.
         case interrupted(to: Selection?, damaged: Selection)
     }
 
-    /// What a script that failed in a page says of what runs.
+    /// The consequence of a script error in a page.
     package enum ScriptVerdict: Equatable, Sendable {
-        /// A script of what proved itself: nothing changes.
+        /// The script belongs to a confirmed selection, or its trial has no rollback target. The state does not change.
         case told
-        /// Of the trial, which has failed.
+        /// The script belongs to the trial, which has failed.
         case ends(Activation)
-        /// Of nothing that this launch runs.
+        /// The script does not belong to this launch.
         case otherLaunch
     }
 
     package enum Confirmation: Equatable, Sendable {
-        /// The trial is the new good selection; clean up the others that are not kept.
+        /// The trial is confirmed. The caller removes the selections that are not kept.
         case confirmed(Selection)
-        /// This very launch was confirmed before; nothing changes.
+        /// The same launch was confirmed before. The state does not change.
         case alreadyConfirmed(Selection)
-        /// Nothing is on trial, and the token is not the last confirmed one: this selection runs in any case.
+        /// No trial is running, and the token differs from the last confirmed one. This selection runs in any case.
         case nothingOnTrial(Selection)
-        /// The token is not the running trial's: it comes from another page or launch.
+        /// The token differs from the running trial's. It belongs to another page or launch.
         case otherLaunch
         case nothingToConfirm
     }
 }
 
 extension SelectionMachine {
-    /// What runs at a launch whose beginning cannot be written down: on a full or read-only disk.
+    /// The selection to run if a launch cannot be recorded because the disk is full or read-only.
     ///
-    /// A trial that is not counted could go on for ever, so what was confirmed runs; an unproven selection only where there
-    /// is nothing else, for a device always runs something that was approved.
+    /// A trial whose launches are not counted would never end, so the confirmed selection runs. An unconfirmed selection runs
+    /// only if there is no other, because a device always runs an approved version.
     package var unsavedLaunch: Activation {
         switch state {
         case .empty: .nothing

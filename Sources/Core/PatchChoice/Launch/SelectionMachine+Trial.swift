@@ -2,30 +2,31 @@ package import PatchFormat
 
 /// The facts of a trial.
 extension SelectionMachine {
-    /// Whether the running selection is a trial that nothing is staged over: one that counts, and has a way back.
+    /// Whether a counted trial with a rollback target is running.
+    ///
+    /// New selections are not staged until it ends.
     package var isTrialRunning: Bool {
         guard case .trying(_, _, let launch) = state else { return false }
         return launch.isCounted && !isUnproven
     }
 
-    /// Whether the running selection has not proved itself and has no way back, so that it stays.
+    /// Whether the running selection is unconfirmed and has no rollback target, so that it stays.
     package var isUnproven: Bool {
         guard case .trying(nil, _, _) = state else { return false }
         return embedded == nil
     }
 
-    /// The trial of the launch that has `token`.
+    /// The trial of the launch with this token.
     package func trial(of token: LaunchToken) -> Selection? {
         guard case .trying(_, let trial, let launch) = state, launch.token == token else { return nil }
         return trial
     }
 
-    /// The selection that another process put in place of a trial before it was decided, as a sync does that finds a newer
-    /// list.
+    /// The selection that replaced a trial before it was decided, for example by a sync of another process that found a newer list.
     ///
     /// Nil if the trial is still running, was confirmed or was rolled back.
     ///
-    /// - Parameter token: the launch of the trial.
+    /// - Parameter token: The launch of the trial.
     package func replacement(of trial: Selection, in token: LaunchToken) -> Selection? {
         guard token != confirmedLaunch else { return nil }
         let present: Selection? =
@@ -39,7 +40,7 @@ extension SelectionMachine {
         return present?.contents == trial.contents ? nil : present
     }
 
-    /// The selection that the next launch would try in place of a running one.
+    /// The selection that the next launch would try in place of the active one.
     package var awaitedTrial: Selection? {
         guard case .pending(let good?, let next) = state, !good.contents.isSuperset(of: next.contents) else {
             return nil
@@ -59,9 +60,9 @@ extension SelectionMachine {
 
 /// Why a trial failed.
 extension SelectionMachine {
-    /// Keeps the first error of a page of the launch that has `token`.
+    /// Keeps the first page error of the launch with this token.
     ///
-    /// - Returns: whether it is kept: false for another launch's page, and for every later error of the trial.
+    /// - Returns: whether the error was kept. False for a page of another launch, and for later errors of the trial.
     package mutating func pageFailed(_ error: PageError, in token: LaunchToken) -> Bool {
         guard case .trying(let good, let trial, var launch) = state, launch.token == token, launch.error == nil else {
             return false
@@ -71,24 +72,26 @@ extension SelectionMachine {
         return true
     }
 
-    /// Why this selection was taken back; nil if nothing of it is blocked.
+    /// Why this selection was rolled back, or nil if none of its versions is blocked.
     package func setback(of selection: Selection) -> Setback? {
         selection.patches.compactMap { blocks.blocks[$0.content] }.max { $0.until < $1.until }
             .map { Setback(reason: $0.reason, error: $0.error) }
     }
 }
 
-/// Why a selection was taken back.
+/// The reason of a rollback.
 package struct Setback: Equatable, Sendable {
     package let reason: TrialBlocks.Reason
-    /// The first error of its pages, or the error of its script.
+    /// The first error of the selection's pages, or the error of its script.
     package let error: PageError?
 
     package init(reason: TrialBlocks.Reason, error: PageError? = nil) {
         (self.reason, self.error) = (reason, error)
     }
 
-    /// As events and reports have it: `reason` is stable, `why` is for people.
+    /// The members in events and reports.
+    ///
+    /// `reason` is stable for programs, and `why` is for people.
     package var members: [(String, JSON?)] {
         [("reason", .text(reason.code)), ("why", .text(reason.rawValue)), ("pageError", error?.json)]
     }
@@ -100,19 +103,19 @@ extension Setback: CustomStringConvertible {
 
 /// Selections that stay on disk.
 extension SelectionMachine {
-    /// The one confirmed just before the present one.
+    /// The selection confirmed just before the present one.
     package var previous: Selection? { earlier.first }
 
-    /// Every selection whose files must stay.
+    /// All selections whose files must stay.
     package var kept: [Selection] { state.kept + earlier + [embedded].compactMap(\.self) }
 
-    /// Goes back to the last confirmed selection, whatever is pending or on trial.
+    /// Returns to the last confirmed selection, and drops any pending selection or trial.
     package mutating func settleOnGood() {
         if let good = state.good.flatMap({ withoutWithdrawn($0) }) ?? embedded { state = .settled(good) }
     }
 }
 
-/// Versions that failed here, and for how long.
+/// Versions that failed on this device, and the duration of their blocks.
 extension SelectionMachine {
     package mutating func shortenBlocks(at time: UTCTime) {
         blocks.shorten(at: time)
@@ -126,10 +129,10 @@ extension SelectionMachine {
         blocks.bound(to: count)
     }
 
-    /// Starts over, for a person or a new build of the app.
+    /// Removes blocks, for a person or a new build of the app.
     ///
-    /// - Parameter ids: only these patches; nil for all.
-    /// - Returns: the versions that were blocked, or only waited.
+    /// - Parameter ids: The only patches to unblock, or nil for all.
+    /// - Returns: the versions that were blocked or waiting.
     @discardableResult
     package mutating func clearBlocks(of ids: Set<PatchID>? = nil) -> [Label] {
         blocks.clearAll(of: ids)

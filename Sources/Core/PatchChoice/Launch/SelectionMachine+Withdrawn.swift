@@ -1,16 +1,17 @@
 package import PatchFormat
 import PatchTrust
 
-/// Versions that a list withdraws by name, and so for good.
+/// Versions that a list withdraws by name, and therefore permanently.
 extension SelectionMachine {
-    /// Withdraws these, which a verified list names: no rollback goes to them from now on, and a running one is
-    /// replaced at the next launch.
+    /// Withdraws the versions that a verified list names.
+    ///
+    /// They are no longer rollback targets, and an active one is replaced at the next launch.
     package mutating func withdraw(_ named: [PatchID: Set<SHA256Digest>]) {
         guard !named.isEmpty || !withdrawn.isEmpty else { return }
         let known = kept.flatMap(\.patches).filter { named[$0.patchID]?.contains($0.fingerprint.sha256) == true }
         withdrawn.formUnion(known.map(\.content))
         embedded = embedded.flatMap { cleared($0, from: []) }
-        // The oldest first: each goes back to the version before it.
+        // The oldest is first, because each selection falls back to the version before it.
         var older = [embedded].compactMap(\.self)
         var kept: [Selection] = []
         for selection in earlier.reversed() {
@@ -21,28 +22,29 @@ extension SelectionMachine {
             older.insert(cleared, at: 0)
         }
         earlier = kept
-        // A trial's way back is settled here and now, because it does not run.
+        // A trial's rollback target is settled at once, because it is not running.
         if case .trying(let good?, let trial, let launch) = state {
             state = .trying(good: withoutWithdrawn(good), trial: trial, launch: launch)
         }
         forgetWithdrawn()
     }
 
-    /// Drops the marks of patches that are no longer there.
+    /// Removes the marks of patches that no longer exist.
     mutating func forgetWithdrawn() {
         guard !withdrawn.isEmpty else { return }
         withdrawn.formIntersection(state.kept.flatMap(\.contents))
     }
 
-    /// A selection without withdrawn patches: each is replaced by the version confirmed before it, else by the embedded
-    /// one, else by nothing.
+    /// A selection without withdrawn patches.
     ///
-    /// Nil when nothing is left.
+    /// Each is replaced by the version confirmed before it, else by the embedded one, else it is removed.
+    ///
+    /// Nil if no patch is left.
     package func withoutWithdrawn(_ selection: Selection) -> Selection? {
         cleared(selection, from: confirmedBefore)
     }
 
-    /// Every selection that proved itself as a whole, newest first.
+    /// All selections that were confirmed as a whole, newest first.
     var confirmedBefore: [Selection] { [state.good].compactMap(\.self) + earlier + [embedded].compactMap(\.self) }
 
     /// The version of a patch that the device had before this content.
@@ -80,7 +82,7 @@ extension SelectionMachine {
 }
 
 extension SelectionMachine {
-    /// The part of `good` that may still run beside its successor.
+    /// The part of `good` that may still run while `next` is its successor.
     func rest(of good: Selection, beside next: Selection) -> Selection? {
         withoutWithdrawn(good)?.withoutPatchesMissing(from: next)
     }

@@ -1,25 +1,35 @@
 package import PatchFormat
 
-/// The selections of one channel on one device, and every event that changes them.
+/// The selections of one channel on one device, and all events that change them.
 ///
-/// Pure: the caller saves the new value, then carries out the action.
+/// A pure value: the caller saves the new value and then performs the action.
 package struct SelectionMachine: Equatable, Sendable {
-    /// How many launches a trial has before it fails: a power cut during the first causes no rollback.
+    /// The number of launches of a trial before it fails.
+    ///
+    /// A power cut during the first one causes no rollback.
     package static let defaultLaunchLimit = 2
 
-    /// How many selections confirmed before the present one are kept.
+    /// The number of previously confirmed selections that are kept.
     package static let defaultKeep = 1
     package static let keepRange = 0...10
 
     package internal(set) var state: SelectionState
-    /// The selections confirmed before the present one, newest first; `rollback` goes to the first.
+    /// The selections confirmed before the present one, newest first.
+    ///
+    /// `rollback` activates the first one.
     package internal(set) var earlier: [Selection]
     package internal(set) var blocks: TrialBlocks
-    /// The embedded selection without withdrawn patches; `rollback` goes there when nothing was confirmed before.
+    /// The embedded selection without withdrawn patches.
+    ///
+    /// `rollback` activates it if no selection was confirmed before.
     package internal(set) var embedded: Selection?
-    /// The launch that was confirmed last, whose confirmation may arrive twice.
+    /// The launch that was confirmed last.
+    ///
+    /// Its confirmation may arrive twice.
     package private(set) var confirmedLaunch: LaunchToken?
-    /// Patches of ``state`` that a list withdrew by name; ``earlier`` and ``embedded`` hold none of them.
+    /// Patches of ``state`` that a list withdrew by name.
+    ///
+    /// ``earlier`` and ``embedded`` contain none of them.
     package internal(set) var withdrawn: Set<PatchContent>
 
     package init(
@@ -60,7 +70,7 @@ package struct SelectionMachine: Equatable, Sendable {
             return .staged
         case .pending(let good, let waiting):
             if waiting.contents == next.contents {
-                // Its rules may have changed: made mandatory meanwhile, say.
+                // Its rules may have changed, for example to mandatory.
                 state = .pending(good: good, next: waiting.activating(next.activates, isMandatory: next.isMandatory))
                 return .unchanged
             }
@@ -77,20 +87,20 @@ package struct SelectionMachine: Equatable, Sendable {
                 state = .settled(good)
                 return .unstaged
             }
-            // A selection that only removes patches needs no trial: the next launch settles on it.
+            // A selection that only removes patches needs no trial. The next launch activates it.
             let isWithdrawn = good == nil && next.patches.isEmpty
             state = .pending(good: isWithdrawn ? trial : good, next: next)
             return .staged
         }
     }
 
-    /// The app starts.
+    /// Starts the app.
     ///
     /// - Parameters:
-    ///   - isPendingDamaged: whether files of ``awaitedTrial`` are missing or altered: it then waits until a sync has
-    ///     healed it, and the selection before it runs.
-    ///   - isHeld: whether what is pending is not to start now: what runs goes on.
-    ///   - counting: when a trial begins to count this launch.
+    ///   - isPendingDamaged: Whether files of ``awaitedTrial`` are missing or altered. The trial then waits until a sync has
+    ///     repaired it, and the selection before it runs.
+    ///   - isHeld: Whether the pending selection must not start now, so that the active one keeps running.
+    ///   - counting: When a trial begins to count this launch.
     package mutating func launch(
         token: LaunchToken,
         at time: UTCTime,
@@ -122,7 +132,9 @@ package struct SelectionMachine: Equatable, Sendable {
         }
     }
 
-    /// A page's reload or a person's `switch`; nil when nothing is pending that may start now.
+    /// Switches at a page's reload or on request.
+    ///
+    /// Returns nil if no pending selection may start now.
     package mutating func switchToPending(token: LaunchToken, counting: TrialStart = .launch) -> Activation? {
         guard case .pending(let good, let next) = state, next.activates != .atNextLaunch else { return nil }
         return activate(next, over: good, token: token, counting: counting)
@@ -135,28 +147,28 @@ package struct SelectionMachine: Equatable, Sendable {
         counting: TrialStart
     ) -> Activation {
         let removed = good?.patchIDs(missingFrom: next) ?? []
-        // A withdrawn patch must not come back, however this activation ends.
+        // A withdrawn patch must not return, regardless of how this activation ends.
         let rest = good.flatMap { self.rest(of: $0, beside: next) }
         earlier = earlier.compactMap { $0.withoutPatchesMissing(from: next) }
         embedded = embedded.flatMap { $0.withoutPatchesMissing(from: next) }
         defer { forgetWithdrawn() }
         let proven = [good].compactMap(\.self) + (withdrawn.isEmpty ? [] : earlier + [embedded].compactMap(\.self))
         if good != nil, proven.contains(where: { $0.contents.isSuperset(of: next.contents) }) {
-            // Only withdrawals: all remaining patches have proved themselves.
+            // Only patches were withdrawn: all remaining ones are confirmed.
             state = .resting(next.patches.isEmpty ? nil : next)
             earlier.removeAll { $0.contents == next.contents }
             return .run(next, removed: removed)
         }
         let launch = SelectionState.TrialLaunch(token: token, launches: 0)
-        // A selection combined from several is on trial like any that never ran, and is not its own way back.
+        // A selection combined from several ones is tried like any new one, and is not its own rollback target.
         let before = rest?.contents == next.contents ? earlier.first ?? embedded : rest
         state = .trying(good: before, trial: next, launch: launch.next(token, isCounted: counting.isAtOnce(for: next)))
         return .tryOut(next, token)
     }
 
-    /// Confirms the launch that has `token`.
+    /// Confirms the launch with this token.
     ///
-    /// - Parameter keep: how many of the selections confirmed before are kept.
+    /// - Parameter keep: The number of previously confirmed selections to keep.
     package mutating func confirm(_ token: LaunchToken, keep: Int = defaultKeep) -> Confirmation {
         switch state {
         case .empty: return .nothingToConfirm
@@ -174,20 +186,22 @@ package struct SelectionMachine: Equatable, Sendable {
         }
     }
 
-    /// Ends the startup timer of the launch that has `token`.
+    /// Ends the startup timer of the launch with this token.
     ///
-    /// Nil when that launch is no trial any more.
+    /// Returns nil if that launch is no longer on trial.
     package mutating func timerEnded(_ token: LaunchToken, at time: UTCTime) -> Activation? {
         guard case .trying(_, let trial, let launch) = state, launch.token == token else { return nil }
         if isUnproven { return .unproven(trial) }
         return .rolledBack(to: failTrial(because: .timer, at: time), from: trial)
     }
 
-    /// A script failed in a page of the launch that has `token`; nil for a page of what is confirmed.
+    /// Handles a script error in a page of the launch with this token.
     ///
-    /// It ends a trial at once, as a page that never is ready does in its time; one that has nothing to go back to stays.
+    /// The token is nil for a page of a confirmed selection.
     ///
-    /// - Parameter error: the script's error, to be kept with the block.
+    /// The error ends a trial at once, as a page that is never ready does after its time. A trial without a rollback target stays.
+    ///
+    /// - Parameter error: The script's error, stored with the block.
     package mutating func scriptFailed(
         _ script: PatchContent,
         in token: LaunchToken?,
@@ -206,16 +220,18 @@ package struct SelectionMachine: Equatable, Sendable {
         }
     }
 
-    /// The same for a script that a page could not load, which says nothing of the script.
+    /// The verdict for a script that a page could not load.
+    ///
+    /// This does not count against the script.
     package func verdict(onUnloaded script: PatchContent, in token: LaunchToken?) -> ScriptVerdict {
         var machine = self
-        // What would be blamed is told alone.
+        // A failure that would end the trial is only reported.
         return machine.scriptFailed(script, in: token, at: UTCTime(seconds: 0)) == .otherLaunch ? .otherLaunch : .told
     }
 
-    /// Ends a trial that ran with altered files, so its outcome does not count against its versions.
+    /// Interrupts a trial that ran with altered files, so that its outcome does not count against its versions.
     ///
-    /// It waits until a sync has healed it, and nothing is blocked.
+    /// The trial waits until a sync has repaired it, and no version is blocked.
     package mutating func interruptTrial() -> Activation {
         guard case .trying(let good, let trial, _) = state else { preconditionFailure("no trial is running") }
         let rest = good ?? embedded
@@ -223,20 +239,26 @@ package struct SelectionMachine: Equatable, Sendable {
         return .interrupted(to: rest, damaged: trial)
     }
 
-    /// A page of this launch was requested: its outcome counts from now on.
+    /// Records that a page of this launch was requested.
     ///
-    /// - Returns: false when another launch has replaced it, or its trial is decided.
+    /// Its outcome counts from now on.
+    ///
+    /// - Returns: false if another launch has replaced it, or if its trial is decided.
     package mutating func pageRequested(_ token: LaunchToken) -> Bool {
         count(token, isCounted: true)
         return trial(of: token) != nil
     }
 
-    /// The app stopped in order, or went to the background, before its trial was decided: the launch does not count.
+    /// Records that the app stopped in order, or moved to the background, before its trial was decided.
+    ///
+    /// The launch does not count.
     package mutating func stoppedCleanly(_ token: LaunchToken) {
         count(token, isCounted: false)
     }
 
-    /// The app is in the foreground again: the launch's outcome counts from now on.
+    /// Records that the app is in the foreground again.
+    ///
+    /// The launch's outcome counts from now on.
     package mutating func cameBack(_ token: LaunchToken) {
         count(token, isCounted: true)
     }
@@ -250,9 +272,9 @@ package struct SelectionMachine: Equatable, Sendable {
         state = .trying(good: good, trial: trial, launch: launch)
     }
 
-    /// Gives a machine without any confirmed selection one to run and to fall back to.
+    /// Gives a machine without a confirmed selection one to run and to fall back to.
     ///
-    /// - Returns: false, with nothing changed, when a selection was confirmed.
+    /// - Returns: false, with nothing changed, if a selection was confirmed.
     package mutating func adopt(_ good: Selection, embedded: Selection?) -> Bool {
         switch state {
         case .empty: state = .settled(good)
@@ -264,7 +286,9 @@ package struct SelectionMachine: Equatable, Sendable {
         return true
     }
 
-    /// Drops the pending selection, which was chosen before the app changed: the next sync chooses again.
+    /// Drops the pending selection, which was chosen before the app changed.
+    ///
+    /// The next sync chooses again.
     package mutating func forgetPending() {
         guard case .pending(let good, _) = state else { return }
         if let good, let rest = withoutWithdrawn(good), rest.contents != good.contents {
@@ -274,11 +298,11 @@ package struct SelectionMachine: Equatable, Sendable {
         }
     }
 
-    /// Rolls back by hand: to the selection confirmed before the present one, else to the embedded one.
+    /// Rolls back by hand, to the selection confirmed before the present one, else to the embedded one.
     ///
-    /// Nil when there is neither.
+    /// Returns nil if neither exists.
     package mutating func rollBack(at time: UTCTime) -> Activation? {
-        // A selection that cannot be read is no way back.
+        // An unreadable selection is not a rollback target.
         earlier = Array(earlier.drop { $0.content.isLost })
         switch state {
         case .empty, .pending(nil, _): return nil
@@ -296,10 +320,12 @@ package struct SelectionMachine: Equatable, Sendable {
         }
     }
 
-    /// Prepares this state to replace a later one, or one that lost files: it keeps the selection that had proved
-    /// itself and can be read, less the patches waiting to be withdrawn; else the untried one, for a new trial.
+    /// Prepares this state to replace a later one, or one that lost files.
     ///
-    /// - Returns: false when the state named selections and none of them is left.
+    /// It keeps the confirmed selection that is readable, without patches waiting to be withdrawn. If there is none, the
+    /// unconfirmed selection becomes pending for a new trial.
+    ///
+    /// - Returns: false if the state referred to selections and none of them is left.
     package mutating func standIn() -> Bool {
         let named = state.kept + earlier + [embedded].compactMap(\.self)
         guard !named.isEmpty else { return true }
@@ -323,8 +349,9 @@ package struct SelectionMachine: Equatable, Sendable {
         return true
     }
 
-    /// Moves the running selection into this channel, which now lists it too, though another channel's entries
-    /// installed it, or a program that did not know where scripts run.
+    /// Moves the active selection into this channel, which now lists it too.
+    ///
+    /// Entries of another channel installed it before, or a program that did not know where scripts run.
     package mutating func settleInChannel(_ next: Selection) {
         guard case .settled(let present) = state, present.contents == next.contents,
             !present.isOfThisChannel || present.patches.map(\.place) != next.patches.map(\.place)
@@ -339,7 +366,7 @@ package struct SelectionMachine: Equatable, Sendable {
         )
     }
 
-    /// - Parameter error: of a script; else the first error of the trial's pages is kept.
+    /// - Parameter error: A script's error, or nil to keep the first error of the trial's pages.
     private mutating func failTrial(
         because reason: TrialBlocks.Reason,
         at time: UTCTime,

@@ -1,7 +1,7 @@
 package import PatchFormat
 package import PatchCrypto
 
-/// A name that one launch of one trial goes by, so that an "I am ready" of another counts for nothing (X8).
+/// A random name of one launch of one trial, so that the confirmation of another launch does not count (X8).
 package struct LaunchToken: RandomText, CustomStringConvertible {
     package let text: String
 
@@ -12,7 +12,7 @@ package struct LaunchToken: RandomText, CustomStringConvertible {
     package var description: String { text }
 }
 
-/// Which selection this device runs, and whether it has proved itself.
+/// The selection that this device runs, and whether it is confirmed.
 ///
 /// ```
 /// empty ──▶ settled(s) ──stage──▶ pending(good, next) ──switch or launch──▶ trying(good, trial) ──confirm──▶ settled(trial)
@@ -22,8 +22,8 @@ package struct LaunchToken: RandomText, CustomStringConvertible {
 ///                                        └──stage, while no launch counts───┘
 /// ```
 ///
-/// `good` is nil on a device that has never confirmed anything. Where the app ships nothing either, a trial has nothing to go
-/// back to and is never taken away:
+/// `good` is nil on a device that has never confirmed a selection. If no embedded selection exists either, a trial has no rollback
+/// target and is never removed:
 ///
 /// ```
 /// empty ──stage──▶ pending(next) ──switch or launch──▶ trying(trial): unproven ──confirm──▶ settled(trial)
@@ -36,15 +36,17 @@ package enum SelectionState: Equatable, Sendable {
     case pending(good: Selection?, next: Selection)
     case trying(good: Selection?, trial: Selection, launch: TrialLaunch)
 
-    /// How often a trial was started, and the name of the last start.
+    /// The number of launches of a trial, and the token of the last one.
     package struct TrialLaunch: Equatable, Sendable {
-        /// No more are counted.
+        /// The maximum count.
         package static let most = 1_000
 
         package var token: LaunchToken
         package var launches: Int
-        /// Whether the last start is among them: not before a page of it was asked for, where it has pages, nor after it stopped
-        /// in good order, nor while it is in the background.
+        /// Whether the last launch is counted.
+        ///
+        /// A trial with pages counts it once a page was requested. It is not counted after the app stopped in order, or while it
+        /// is in the background.
         package var isCounted: Bool
         /// The first error of a page of this trial, in any of its launches.
         package var error: PageError?
@@ -54,7 +56,7 @@ package enum SelectionState: Equatable, Sendable {
         }
     }
 
-    /// What runs, or would run at a launch that changes nothing.
+    /// The active selection, or the one that would run at a launch without changes.
     package var running: Selection? {
         switch self {
         case .empty: nil
@@ -64,7 +66,7 @@ package enum SelectionState: Equatable, Sendable {
         }
     }
 
-    /// What proved itself last.
+    /// The last confirmed selection.
     package var good: Selection? {
         switch self {
         case .empty: nil
@@ -73,7 +75,7 @@ package enum SelectionState: Equatable, Sendable {
         }
     }
 
-    /// What waits or is on trial.
+    /// The pending selection or the trial.
     var unproven: Selection? {
         switch self {
         case .empty, .settled: nil
@@ -82,7 +84,7 @@ package enum SelectionState: Equatable, Sendable {
         }
     }
 
-    /// Every selection whose files must stay.
+    /// All selections whose files must stay.
     package var kept: [Selection] {
         switch self {
         case .empty: []
@@ -92,13 +94,13 @@ package enum SelectionState: Equatable, Sendable {
         }
     }
 
-    /// Settled on a selection, or on nothing.
+    /// Settled on a selection, or empty.
     package static func resting(_ selection: Selection?) -> SelectionState {
         selection.map { .settled($0) } ?? .empty
     }
 }
 
 extension SelectionState {
-    /// The selection from which versions are chosen: what runs, or would if nothing were pending.
+    /// The selection that choices are based on: the active one, or the one that would run if none were pending.
     package var choiceBase: Selection? { running }
 }

@@ -1,15 +1,15 @@
-/// How long a trial has to say that it works, counted only while the app runs in front (M12).
+/// The time limit for a trial's confirmation, counted only while the app is in the foreground (M12).
 ///
-/// It is asked often. What passes between two questions counts up to a second: a process that was stopped, or a machine
-/// that slept, was given no chance to confirm. Pure; time comes in as what a steady clock shows.
+/// The timer is polled often. The time between two polls counts up to a second, because a process that was stopped, or a machine
+/// that was asleep, could not confirm. A pure value: the caller supplies the time of a monotonic clock.
 package struct StartupTimer: Equatable, Sendable {
-    /// The most that counts between two questions.
+    /// The maximum time that counts between two polls.
     package static let longestStep = Duration.seconds(1)
 
     package let limit: Duration
     package private(set) var elapsed = Duration.zero
     package private(set) var isPaused = false
-    /// When it was asked last; nil while nothing is being counted.
+    /// The time of the last poll, or nil while no time is counted.
     private var last: Duration?
 
     package init(limit: Duration) {
@@ -18,18 +18,18 @@ package struct StartupTimer: Equatable, Sendable {
 
     /// Whether the time is up.
     ///
-    /// - Parameter now: since any fixed moment.
+    /// - Parameter now: The time since any fixed moment.
     package mutating func hasEnded(at now: Duration) -> Bool {
         count(to: now)
         return !isPaused && elapsed >= limit
     }
 
-    /// In how much time to ask next, so that all of it counts; nil while nothing is counted.
+    /// The time until the next poll, so that all of it counts, or nil while no time is counted.
     package var nextQuestion: Duration? {
         isPaused ? nil : max(.zero, min(limit - elapsed, Self.longestStep / 2))
     }
 
-    /// The app goes to the background.
+    /// Stops counting while the app is in the background.
     package mutating func pause(at now: Duration) {
         count(to: now)
         isPaused = true
@@ -42,7 +42,7 @@ package struct StartupTimer: Equatable, Sendable {
         last = now
     }
 
-    /// What passed since the last question was no chance to confirm: the server had no room for who asked.
+    /// Skips the time since the last poll, in which the trial could not confirm because the server was full.
     package mutating func leaveOut(until now: Duration) {
         guard !isPaused else { return }
         last = now

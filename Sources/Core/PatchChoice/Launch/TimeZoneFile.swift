@@ -1,18 +1,21 @@
 package import PatchFormat
 
 extension TimeZoneRules {
-    /// Bytes of a zone's file; the largest of the database have less than 4,000.
+    /// The maximum size of a zone's file in bytes.
+    ///
+    /// The largest ones of the database have less than 4,000.
     package static let longestFile = 65_536
 
     /// Reads a file of the system's database: TZif of version 2 to 4 (RFC 9636).
     ///
-    /// Files of version 1 end in 2037 and are refused, as are those that count leap seconds: they would be wrong by half a minute.
+    /// Files of version 1 are rejected because they end in 2037. Files that count leap seconds are rejected because they would be
+    /// wrong by half a minute.
     ///
-    /// - Parameter name: for errors.
+    /// - Parameter name: The name of the file in errors.
     package init(tzif bytes: [UInt8], named name: String) throws(FormatError) {
         var input = TimeZoneInput(bytes: bytes[...], name: name)
         let old = try input.header()
-        // The block of version 1 is there for programs that know no other.
+        // The block of version 1 exists for programs that only know that version.
         try input.skip(old.size(ofTimes: 4))
         let header = try input.header()
         guard header.leapSeconds == 0 else { throw input.broken("counts leap seconds") }
@@ -29,7 +32,7 @@ extension TimeZoneRules {
             let offset = try input.integer(bytes: 4)
             guard abs(offset) <= Self.largestOffset else { throw input.broken("has an offset of more than 26 hours") }
             offsets.append(offset)
-            // Whether it is daylight saving, and its name.
+            // Skips whether it is daylight saving time, and its name.
             try input.skip(2)
         }
         guard indexes.allSatisfy({ $0 < offsets.count }) else { throw input.broken("names a clock that it lacks") }
@@ -41,11 +44,11 @@ extension TimeZoneRules {
         )
     }
 
-    /// In seconds; RFC 9636 §3.2.
+    /// The largest offset in seconds, by RFC 9636 §3.2.
     fileprivate static let largestOffset = 26 * 3_600
 }
 
-/// The bytes of a zone's file that are still to be read.
+/// The remaining bytes of a zone's file.
 private struct TimeZoneInput {
     var bytes: ArraySlice<UInt8>
     let name: String
@@ -53,7 +56,7 @@ private struct TimeZoneInput {
     struct Header {
         let universals, standards, leapSeconds, times, types, characters: Int
 
-        /// Of the block after it, whose moments have so many bytes.
+        /// The size in bytes of the block after this header, whose moments have so many bytes.
         func size(ofTimes bytes: Int) -> Int {
             times * (bytes + 1) + types * 6 + characters + leapSeconds * (bytes + 4) + standards + universals
         }
@@ -69,7 +72,7 @@ private struct TimeZoneInput {
 
     mutating func skip(_ count: Int) throws(FormatError) { _ = try take(count) }
 
-    /// With the sign, the highest byte first.
+    /// Reads a signed big-endian integer.
     mutating func integer(bytes count: Int) throws(FormatError) -> Int {
         let taken = try take(count)
         let bits = taken.reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
@@ -86,7 +89,7 @@ private struct TimeZoneInput {
         var counts: [Int] = []
         for _ in 0..<6 {
             let count = try integer(bytes: 4)
-            // A file has fewer bytes than that.
+            // No file is larger than that.
             guard (0...TimeZoneRules.longestFile).contains(count) else { throw broken("ends early") }
             counts.append(count)
         }
@@ -100,7 +103,7 @@ private struct TimeZoneInput {
         )
     }
 
-    /// The last line, which is all that is left.
+    /// Reads the last line, which ends the file.
     mutating func footer() throws(FormatError) -> YearlyClock? {
         guard bytes.count >= 2, bytes.first == 0x0A, bytes.last == 0x0A else { throw broken("has no last line") }
         let line = Array(bytes.dropFirst().dropLast())
@@ -111,7 +114,9 @@ private struct TimeZoneInput {
 }
 
 extension YearlyClock {
-    /// As `CET-1CEST,M3.5.0,M10.5.0/3`; nil for any other text.
+    /// Parses a rule such as `CET-1CEST,M3.5.0,M10.5.0/3`.
+    ///
+    /// Returns nil for any other text.
     init?(_ text: [UInt8]) {
         var rest = ClockText(rest: text[...])
         guard rest.takeName(), let west = rest.takeTime(hours: 24) else { return nil }
@@ -134,7 +139,7 @@ extension YearlyClock {
     }
 }
 
-/// The rest of a rule.
+/// The remaining text of a rule.
 private struct ClockText {
     var rest: ArraySlice<UInt8>
 
@@ -148,7 +153,7 @@ private struct ClockText {
         return true
     }
 
-    /// `CET`, `<+03>`: three bytes or more.
+    /// Reads a name such as `CET` or `<+03>`, of three bytes or more.
     mutating func takeName() -> Bool {
         let isQuoted = take("<")
         let name = rest.prefix { byte in
@@ -167,7 +172,7 @@ private struct ClockText {
         return range.contains(number) ? number : nil
     }
 
-    /// `-1`, `+5:30`, `2:00:00`, in seconds.
+    /// Reads a time such as `-1`, `+5:30` or `2:00:00`, in seconds.
     mutating func takeTime(hours most: Int) -> Int? {
         let isNegative = take("-")
         if !isNegative { _ = take("+") }
@@ -181,7 +186,7 @@ private struct ClockText {
         return isNegative ? -seconds : seconds
     }
 
-    /// `M3.5.0/2`, `J60`, `59`.
+    /// Reads a day such as `M3.5.0/2`, `J60` or `59`.
     mutating func takeDay() -> YearlyClock.Day? {
         let form: YearlyClock.Day.Form
         if take("M") {

@@ -1,34 +1,34 @@
 package import PatchFormat
 
-/// How far a zone's clock is from UTC at any moment: a table of changes, and a rule for the years after it.
+/// The difference between a zone's clock and UTC at any moment: a table of changes, and a rule for the years after it.
 ///
-/// Pure: ``init(tzif:named:)`` reads the bytes of a file of the system's database.
+/// A pure value. ``init(tzif:named:)`` parses the bytes of a file of the system's database.
 package struct TimeZoneRules: Equatable, Sendable {
     /// A change of the clock.
     struct Change: Equatable, Sendable {
-        /// In seconds since 1970, UTC.
+        /// The moment in seconds since 1970, UTC.
         let time: Int
-        /// From then on, in seconds east of UTC.
+        /// The offset from then on, in seconds east of UTC.
         let offset: Int
     }
 
-    /// Before the first change.
+    /// The offset before the first change.
     let first: Int
-    /// In ascending order of time.
+    /// Sorted by time.
     let changes: [Change]
-    /// Nil: the last offset stays.
+    /// The rule after the last change, or nil if the last offset stays.
     let yearly: YearlyClock?
 
     init(first: Int, changes: [Change], yearly: YearlyClock?) {
         (self.first, self.changes, self.yearly) = (first, changes, yearly)
     }
 
-    /// - Parameter offset: in seconds east of UTC, at all times.
+    /// - Parameter offset: The constant offset in seconds east of UTC.
     package init(offset: Int) {
         self.init(first: offset, changes: [], yearly: nil)
     }
 
-    /// In seconds east of UTC.
+    /// The offset in seconds east of UTC.
     package func offset(at time: UTCTime) -> Int {
         if let last = changes.last, time.seconds < last.time {
             let after = firstChange(after: time.seconds)
@@ -37,7 +37,7 @@ package struct TimeZoneRules: Equatable, Sendable {
         return yearly?.offset(at: time.seconds) ?? changes.last?.offset ?? first
     }
 
-    /// When the offset may change next; nil: never.
+    /// When the offset may change next, or nil if never.
     func nextChange(after time: UTCTime) -> UTCTime? {
         let after = firstChange(after: time.seconds)
         if after < changes.count { return UTCTime(seconds: changes[after].time) }
@@ -54,10 +54,12 @@ package struct TimeZoneRules: Equatable, Sendable {
     }
 }
 
-/// The two clocks of a zone, and the days of each year on which they change: the footer of a zone's file, in the form of POSIX's TZ
-/// (`CET-1CEST,M3.5.0,M10.5.0/3`), with the hours that RFC 8536 adds to it.
+/// The two clocks of a zone, and the days of each year on which they change.
+///
+/// This is the footer of a zone's file, in the form of POSIX's TZ (`CET-1CEST,M3.5.0,M10.5.0/3`), with the hours that RFC 8536
+/// adds to it.
 struct YearlyClock: Equatable, Sendable {
-    /// Seconds east of UTC.
+    /// The standard offset in seconds east of UTC.
     let standard: Int
     let saving: Saving?
 
@@ -67,19 +69,21 @@ struct YearlyClock: Equatable, Sendable {
         let ends: Day
     }
 
-    /// A moment of each year, by the clock that shows until then.
+    /// A moment of each year, by the clock that is used until then.
     struct Day: Equatable, Sendable {
         enum Form: Equatable, Sendable {
-            /// From 1 to 365; 29 February is never counted.
+            /// The day of the year from 1 to 365. 29 February is never counted.
             case withoutLeapDay(Int)
-            /// From 0 to 365.
+            /// The day of the year from 0 to 365.
             case ofYear(Int)
-            /// The n-th such weekday of a month, 5 for the last; Sunday is 0.
+            /// The n-th such weekday of a month, or 5 for the last one. Sunday is 0.
             case weekday(month: Int, week: Int, day: Int)
         }
 
         let form: Form
-        /// Seconds after midnight; also below zero and above a day.
+        /// Seconds after midnight.
+        ///
+        /// May be negative or exceed a day.
         let time: Int
     }
 
@@ -93,7 +97,7 @@ struct YearlyClock: Equatable, Sendable {
         changes(around: seconds).first { $0.time > seconds }?.time
     }
 
-    /// Those of the year, of the one before and of the one after, in order of time.
+    /// The changes of the year, of the previous one and of the next one, sorted by time.
     private func changes(around seconds: Int) -> [(time: Int, isSaving: Bool)] {
         guard let saving else { return [] }
         let year = CivilYear(of: seconds)
@@ -103,13 +107,13 @@ struct YearlyClock: Equatable, Sendable {
                 (time: saving.ends.seconds(in: year) - saving.offset, isSaving: false),
             ]
         }
-        // Daylight saving all the year ends in the moment in which the next one begins: that one holds.
+        // Permanent daylight saving time ends at the moment when the next one begins. The later change is the valid one.
         .sorted { ($0.time, $0.isSaving ? 1 : 0) < ($1.time, $1.isSaving ? 1 : 0) }
     }
 }
 
 extension YearlyClock.Day {
-    /// Since 1970, by the zone's own clock.
+    /// The seconds since 1970, by the zone's own clock.
     func seconds(in year: CivilYear) -> Int {
         let day: Int
         switch form {
@@ -117,7 +121,7 @@ extension YearlyClock.Day {
         case .ofYear(let number): day = year.firstDay + number
         case .weekday(let month, let week, let weekday):
             let begin = year.firstDay(ofMonth: month)
-            // 1970 began on a Thursday, the fourth day from Sunday on.
+            // 1 January 1970 was a Thursday, the fourth day after Sunday.
             let first = begin + ((weekday - (begin + 4)) % 7 + 7) % 7
             let length = year.days(inMonth: month)
             let last = first + 7 * ((begin + length - 1 - first) / 7)
@@ -133,7 +137,7 @@ struct CivilYear: Equatable, Sendable {
 
     init(_ number: Int) { self.number = number }
 
-    /// - Parameter seconds: since 1970, UTC.
+    /// - Parameter seconds: The seconds since 1970, UTC.
     init(of seconds: Int) {
         number = UTCTime(seconds: seconds).year
     }
@@ -145,7 +149,7 @@ struct CivilYear: Equatable, Sendable {
         number.isMultiple(of: 4) && (!number.isMultiple(of: 100) || number.isMultiple(of: 400))
     }
 
-    /// Of 1 January, since 1970.
+    /// The number of days from 1970 to 1 January.
     var firstDay: Int {
         func floored(_ years: Int, by divisor: Int) -> Int {
             let quotient = years / divisor

@@ -1,11 +1,13 @@
-/// From when on a launch counts against the trial that it runs, and its startup timer goes.
+/// When a launch begins to count against its trial, and its startup timer starts.
 package enum TrialStart: Sendable {
-    /// With the launch itself: for hosts that have no pages.
+    /// The trial counts from the launch itself. This is for hosts that have no pages.
     case launch
-    /// When its first page is shown. An end of the process before that does not count against the version.
+    /// The trial counts from its first page. If the process ends before that, it does not count against the version.
     case firstPage
 
-    /// A selection without a bundle has no page that somebody could ask for.
+    /// Whether the launch counts at once.
+    ///
+    /// A selection without a bundle has no pages to request.
     func isAtOnce(for selection: Selection) -> Bool {
         switch self {
         case .launch: true

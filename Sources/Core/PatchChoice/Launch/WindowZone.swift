@@ -1,8 +1,8 @@
-/// The clock by which maintenance windows are read.
+/// The clock that maintenance windows refer to.
 package enum WindowZone: Hashable, Sendable {
-    /// The same distance from UTC all the year.
+    /// A constant offset from UTC.
     case fixed(ZoneOffset)
-    /// A zone of the system's database, with daylight saving.
+    /// A zone of the system's database, with daylight saving time.
     case named(ZoneName)
     /// The machine's own zone: `/etc/localtime`.
     case local
@@ -23,7 +23,7 @@ package enum WindowZone: Hashable, Sendable {
         }
     }
 
-    /// Nil for a zone whose rules are in a file.
+    /// The rules, or nil for a zone whose rules are in a file.
     package var fixedRules: TimeZoneRules? {
         if case .fixed(let offset) = self { TimeZoneRules(offset: offset.minutes * 60) } else { nil }
     }
@@ -39,9 +39,9 @@ extension WindowZone: CustomStringConvertible {
     }
 }
 
-/// The name of a time zone, as the system's database has it: `Europe/Berlin`, `America/Argentina/Ushuaia`, `CET`.
+/// The name of a time zone in the system's database: `Europe/Berlin`, `America/Argentina/Ushuaia`, `CET`.
 ///
-/// It is a relative path of plain names without dots, so it leads nowhere but into the database's folder.
+/// It is a relative path of plain names without dots, so it cannot leave the database's folder.
 package struct ZoneName: Hashable, Sendable {
     package let text: String
 

@@ -4,14 +4,14 @@ import ReleaseFolder
 
 /// The change between the app's build when it opens a store and the build that the store was last settled for (M16).
 ///
-/// Pure. Another `embedded.json` is another build, whatever it is called.
+/// A pure value. A changed `embedded.json` counts as another build, regardless of its name.
 enum AppBuildChange: Equatable {
     case none
     /// The app names its build for the first time.
     case named(AppBuild)
-    /// Another build with embedded versions, which win.
+    /// Another build with embedded versions, which replace the installed ones.
     case embedded(appBuild: AppBuild?)
-    /// Another build without embedded versions: running ones go on.
+    /// Another build without embedded versions: the running ones stay.
     case bare(AppBuild)
 
     init(_ configuration: DeviceConfiguration, embedded: EmbeddedFolder?, given: AppBuild?) throws(SyncError) {
@@ -29,18 +29,18 @@ enum AppBuildChange: Equatable {
 }
 
 extension EmbeddedDocument {
-    /// Checks that the app's own name of its build agrees with its embedded versions'.
+    /// Checks that the build named by the app agrees with its embedded versions.
     func check(_ given: AppBuild?) throws(SyncError) {
         if let given, let appBuild, given != appBuild { throw .otherAppBuild(given: given, embedded: appBuild) }
     }
 }
 
 extension DeviceState {
-    /// The state for another build of an app without embedded versions: the confirmed selection stays, because a wipe
-    /// would leave nothing to run; a pending or tried one was chosen for the old build, and versions that failed there
-    /// may work here.
+    /// The state for another build of an app without embedded versions.
     ///
-    /// If none was confirmed yet, the pending or tried selection stays too.
+    /// The confirmed selection stays, because without it no version could run. A pending selection or a trial was chosen for
+    /// the old build and is dropped, unless no selection was confirmed yet. Blocks are dropped, because those versions may work
+    /// in this build.
     func forAnotherBuild() -> DeviceState {
         var state = self
         state.machine.clearBlocks()

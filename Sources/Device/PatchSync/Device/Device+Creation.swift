@@ -6,25 +6,24 @@ import PatchTrust
 package import ReleaseFolder
 import SystemPackage
 
-/// The outcome of making a store.
+/// The outcome of creating a store.
 package enum Creation: Equatable, Sendable {
     case made
-    /// It existed, with the same settings.
+    /// The store existed with the same settings.
     case unchanged
-    /// It existed, with these differences, in words; nothing was changed.
+    /// The store existed with these differences, in words. It was not changed.
     case differs([String])
 }
 
-/// A store is made once, and `createOnce` called at each start.
+/// A store is created once, but `createOnce` is called at each start.
 extension Device {
-    /// Makes a store, or reports how the existing one differs.
+    /// Creates a store, or reports how the existing one differs.
     ///
-    /// Settings that are not given, and facts that the device has found out since, are no differences: a rotated root,
-    /// another build of the app.
+    /// Omitted settings do not count as differences. Neither do facts that changed since: a rotated root, another build of the app.
     ///
     /// - Parameters:
-    ///   - channel: nil for that of `embedded`, else `production`, and for any that an existing store follows.
-    ///   - access: nil when nothing is given.
+    ///   - channel: Nil for the channel of `embedded`, else `production`. An existing store may then follow any channel.
+    ///   - access: Nil for the defaults in a new store. An existing store may then have any access.
     package static func createOnce(
         _ store: DeviceStore,
         server: ServerURL,
@@ -38,7 +37,7 @@ extension Device {
     ) throws(SyncError) -> Creation {
         guard let production = ChannelName("production") else { preconditionFailure("it is in the grammar") }
         let present: DeviceConfiguration
-        // Before the embedded files are hashed, which a start need not wait for.
+        // Read before the embedded files are hashed, so that a start of an existing store need not wait for that.
         do throws(SyncError) { present = try store.configuration() } catch .noStore {
             try create(
                 store,
@@ -65,7 +64,7 @@ extension Device {
 }
 
 extension DeviceStore {
-    /// A root of another app, or another root of the same version, is no root of this store.
+    /// The differences that exclude this root: it is of another app, or another root of the same version.
     package func differences(of root: [UInt8], app: AppID) throws(SyncError) -> [String] {
         let given: TrustedRoot
         do throws(TrustError) {
@@ -93,7 +92,7 @@ extension DeviceConfiguration {
         compare("server", server.text, wanted.server.text)
         compare("channel", channel.text, wanted.channel.text)
         compare("app version", appVersion?.text, wanted.appVersion?.text)
-        // Logs do not name the user.
+        // The values are left out, because logs must not name the user.
         if user != wanted.user { differences.append("user") }
         for key in Set(data.keys).union(wanted.data.keys).sorted() where data[key] != wanted.data[key] {
             differences.append("data \(key)")

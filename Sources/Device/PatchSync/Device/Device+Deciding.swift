@@ -3,11 +3,11 @@ package import PatchFormat
 import PatchCrypto
 import PatchTrust
 
-/// What people decide on a device: what may come, and when it may start.
+/// The decisions of a device's owner or user: which versions may be installed, and when they may start.
 extension Device {
-    /// The versions that wait for somebody's approval alone, of each patch the newest.
+    /// The versions that only wait for approval: the newest one of each patch.
     ///
-    /// By the list and the dial that this device verified last; no network.
+    /// Uses the list and the dial that this device verified last, without network access.
     package func awaiting() throws(SyncError) -> [AwaitedVersion] {
         guard configuration.policy.consent != .automatic else { return [] }
         return listDecisions(try state())?.awaiting ?? []
@@ -15,17 +15,17 @@ extension Device {
 
     /// The outcome of an approval.
     package enum Approval: Equatable, Sendable {
-        /// What somebody may take from now on, with what it requires; none where nothing waited.
+        /// The approved versions with those that they require. Empty if no version waited.
         case approved([AwaitedVersion])
-        /// The list has no such version.
+        /// The list does not contain the version.
         case notListed
     }
 
-    /// Approves of what waits, with what that requires.
+    /// Approves the waiting versions and the versions that they require.
     ///
     /// - Parameters:
-    ///   - id: of this patch alone; nil for all.
-    ///   - version: this one, also where something else still stands in its way.
+    ///   - id: The only patch to approve, or nil for all.
+    ///   - version: The version to approve, even if other rules still exclude it.
     package func approve(_ id: PatchID? = nil, _ version: VersionLabel? = nil) async throws(SyncError) -> Approval {
         guard let known = listDecisions(try state()) else { return .notListed }
         var wanted = known.awaiting.filter { id == nil || $0.content.patchID == id }
@@ -42,9 +42,9 @@ extension Device {
         return .approved(all)
     }
 
-    /// Puts off the start of whatever is new.
+    /// Postpones the start of new versions.
     ///
-    /// - Returns: until when, which may be earlier than asked for; nil where the owner's limit is reached.
+    /// - Returns: The end of the postponement, which may be earlier than requested, or nil if the owner's limit is reached.
     package func postpone(for duration: Duration) async throws(SyncError) -> UTCTime? {
         let (time, limit) = (now(), configuration.policy.postponeLimit)
         return try await store.changingState(of: configuration.channel) { state throws(SyncError) in
@@ -63,7 +63,7 @@ extension Device {
         }
     }
 
-    /// - Returns: whether there was a postponement.
+    /// - Returns: whether a postponement was active.
     package func endPostponement() async throws(SyncError) -> Bool {
         let time = now()
         return try await store.changingState(of: configuration.channel) { state throws(SyncError) in
@@ -72,18 +72,20 @@ extension Device {
         }
     }
 
-    /// What keeps the pending selection from starting now; it may start by itself at the end of it.
+    /// Why the pending selection must not start now.
+    ///
+    /// It may start by itself when this ends.
     package func activationHold() throws(SyncError) -> ActivationHold? { hold(on: try state()) }
 
-    /// - Parameter time: nil for now.
+    /// - Parameter time: The time to check, or nil for now.
     package func hold(on state: DeviceState, at time: UTCTime? = nil) -> ActivationHold? {
         let windows = configuration.policy.windows
-        // Only pending versions have hours, and only hours need the zone's file.
+        // Only pending versions wait for windows, and only windows need the zone's file.
         let clock = windows.windows.isEmpty ? nil : try? zones.rules(of: windows.zone)
         return state.machine.hold(postponed(in: state), windows, by: clock, at: time ?? now())
     }
 
-    /// Why the time zone of the maintenance windows cannot be read; nil if it can, or if there are no windows.
+    /// Why the time zone of the maintenance windows is unreadable, or nil if it is readable or there are no windows.
     package var zoneFault: ZoneFault? {
         let windows = configuration.policy.windows
         guard !windows.windows.isEmpty else { return nil }
@@ -91,7 +93,7 @@ extension Device {
         return nil
     }
 
-    /// For as long as the owner allows now, which may be less than when somebody postponed.
+    /// The postponement, shortened to the owner's present limit, which may have been reduced since.
     func postponed(in state: DeviceState) -> Postponement? {
         var postponed = state.postponed
         postponed?.shorten(to: configuration.policy.postponeLimit, at: now())
@@ -100,14 +102,18 @@ extension Device {
 }
 
 extension DeviceState {
-    /// What waited has started: the next is postponed anew.
+    /// Removes the postponement once the pending selection has started.
+    ///
+    /// The next one can be postponed again in full.
     mutating func endPostponement(after before: SelectionState) {
         guard case .pending = before else { return }
         if case .pending = machine.state { return }
         postponed = nil
     }
 
-    /// A row that was over while nothing waited has ended: what begins to wait now may be put off anew.
+    /// Removes a postponement that expired while no selection was pending.
+    ///
+    /// The next pending selection can be postponed again in full.
     mutating func endPostponement(ofNothingIn before: SelectionState, at time: UTCTime) {
         if case .pending = before { return }
         if let postponed, postponed.until <= time { self.postponed = nil }
@@ -115,7 +121,7 @@ extension DeviceState {
 }
 
 extension Device.ListDecisions {
-    /// Listed versions that close a security hole, above what stays or is taken.
+    /// Listed security fixes above the device's present version.
     var security: [AwaitedVersion] {
         let by = Dictionary(decisions.map { ($0.patchID, $0) }) { first, _ in first }
         var seen: Set<PatchID> = []
@@ -131,7 +137,7 @@ extension Device.ListDecisions {
 }
 
 extension Choice {
-    /// What the device has now.
+    /// The device's present content.
     fileprivate var current: PatchContent? {
         switch self {
         case .take(_, over: let current): current?.content
@@ -143,9 +149,11 @@ extension Choice {
 
 /// Versions whose failures a device has forgotten, by id.
 package struct ForgottenFailures: Equatable, Sendable {
-    /// The next sync may install them.
+    /// Versions that the next sync may install.
     package let labels: [Label]
-    /// The list does not name them any more: they were withdrawn, and no sync installs them.
+    /// Versions that are no longer listed.
+    ///
+    /// They were withdrawn, and no sync installs them.
     package let unlisted: [Label]
 
     init(_ forgotten: [Label], unlisted gone: Set<Label>) {

@@ -6,17 +6,19 @@ import PatchStore
 import PatchCrypto
 import PatchTrust
 
-/// What `patchsync doctor` looks at in a store.
+/// The checks of `patchsync doctor`.
 ///
-/// Looking changes nothing.
+/// They do not change the store.
 extension Device {
-    /// The trust that a sync begins with.
+    /// The trust state at the start of a sync.
     package struct HeldTrust: Equatable, Sendable {
         package let rootVersion: Int
         package let rootExpires: UTCTime
-        /// When the newest timestamp that was verified was signed; nil before there is one.
+        /// When the newest verified timestamp was signed, or nil if there is none.
         package let signedAt: UTCTime?
-        /// When this program was made: no clock that is right says less.
+        /// When this program was built.
+        ///
+        /// A correct clock is never earlier.
         package let build: UTCTime
     }
 
@@ -41,18 +43,18 @@ extension Device {
         )
     }
 
-    /// How the root that the app ships differs from the one that this store was made with; nil where it leads there.
+    /// How the app's root differs from this store's, or nil if the store's trust derives from it.
     package func differs(fromRoot bytes: [UInt8]) throws(SyncError) -> String? {
         try store.differences(of: bytes, app: configuration.app).first
     }
 
-    /// Whether the store was made on another machine, as far as machines have an identity.
+    /// Whether the store was created on another machine, as far as machines have an identity.
     package func isOnAnotherMachine(_ machine: MachineIdentity?) throws(SyncError) -> Bool {
         let identity = try store.identity()
         return identity.machine != nil && identity.on(machine, random: { [] }) != identity
     }
 
-    /// Whether the next start takes the app for another build than the one that the store goes by.
+    /// Whether the next start detects another build of the app than the one recorded in the store.
     package func isForAnotherBuild(_ given: AppBuild?) throws(SyncError) -> Bool {
         switch try AppBuildChange(configuration, embedded: try shippedFolder(), given: given) {
         case .none, .named: false
@@ -60,7 +62,9 @@ extension Device {
         }
     }
 
-    /// Bytes of all that is here: an update that changes every file needs as many.
+    /// The bytes of all stored objects.
+    ///
+    /// An update that changes every file needs as many.
     package func storedBytes() throws(SyncError) -> Int {
         do throws(FileError) {
             let root = store.objects.root
@@ -74,9 +78,9 @@ extension Device {
         } catch .notFound { return 0 } catch { throw .file(error) }
     }
 
-    /// Asks one server for all metadata that a sync of the channel needs, and judges it as a sync does.
+    /// Downloads all metadata that a sync of the channel needs from one server, and checks it as a sync does.
     ///
-    /// - Returns: how far the server is behind what this device knows; nil where it is not.
+    /// - Returns: how far the server is behind the metadata known here, or nil if it is up to date.
     package func examine(_ source: Source, _ deadlines: Deadlines) async throws(SyncError) -> StaleMirror? {
         var refresh = MetadataRefresh(of: store, fetcher: source.fetcher, deadlines: deadlines)
         refresh.keeps = false
@@ -86,9 +90,10 @@ extension Device {
 }
 
 extension Device {
-    /// Files of a selection that are missing, altered or cannot be read on this device, in words.
+    /// Files of a selection that are missing, altered or unreadable on this device, in words.
     ///
-    /// What is the file that was verified is not hashed again. A script that is no text is none of them: it was made so.
+    /// Verified files that are unchanged are not hashed again. A script that is not valid text is not reported, because it was
+    /// published so.
     package func damage(to selection: Selection) -> [String] {
         var check = IntegrityCheck(store: store, records: store.records())
         return selection.patches.flatMap { patch in

@@ -1,21 +1,21 @@
 import PatchChoice
 package import PatchFormat
 
-/// Another channel or server, without a new store (E4, J10).
+/// Changes the channel or server of an existing store (E4, J10).
 extension Device {
     /// Follows another channel, another server, or both, from now on.
     ///
-    /// What runs keeps running until the new channel has something confirmed. What the old one has stays for the way back.
-    /// A channel that this store has synced before goes on where it was. Whether the new channel exists, the next sync
-    /// sees. Trust stays, whatever the server: roles never go back.
+    /// The active version keeps running until a version of the new channel is confirmed. The old channel's versions stay for a
+    /// return. A channel that this store has synced before continues from its last state. Whether the new channel exists is
+    /// found out by the next sync. Trust is kept for any server: role versions never decrease.
     ///
-    /// - Returns: the device as it is configured then.
-    /// - Throws: `.trialRunning` when nothing was ever confirmed and the new channel would begin with nothing.
+    /// - Returns: the device with its new configuration.
+    /// - Throws: `.trialRunning` if no version was ever confirmed and the new channel would begin without a version.
     package func following(channel: ChannelName? = nil, server: ServerURL? = nil) async throws(SyncError) -> Device {
         try await store.changingConfiguration { configuration throws(SyncError) in
             let old = configuration.channel
             if let channel, channel != old {
-                // Before the configuration names it, so that it never names a channel without a state.
+                // Saved before the configuration, so that the configuration never names a channel without a state.
                 var state = try store.state(of: channel)
                 let beginning = try store.state(of: old).beginning(in: channel, from: old)
                 if state.isUntouched { state = beginning } else { state.adopt(beginning) }
@@ -29,7 +29,7 @@ extension Device {
 }
 
 extension DeviceState {
-    /// Whether nothing ever came of this channel: it has no more than what another left it to begin with.
+    /// Whether this channel was never synced, so that it only has the versions taken over from another channel.
     var isUntouched: Bool {
         guard lastSync == nil else { return false }
         return switch machine.state {
@@ -39,9 +39,9 @@ extension DeviceState {
         }
     }
 
-    /// A channel that was synced and in which nothing proved itself yet: what the device comes with is the good selection.
+    /// Makes the device's present selection the confirmed one of a channel that was synced but has no confirmed version yet.
     ///
-    /// Pure.
+    /// A pure function.
     mutating func adopt(_ beginning: DeviceState) {
         guard let good = beginning.machine.state.good, machine.adopt(good, embedded: beginning.machine.embedded) else {
             return
@@ -49,10 +49,11 @@ extension DeviceState {
         lastSelection = max(lastSelection, good.number)
     }
 
-    /// The first state of `channel` on a device that followed `other` so far: what proved itself there, with the name of
-    /// its channel, is the good selection here.
+    /// The first state of `channel` on a device that followed `other` so far.
     ///
-    /// Pure.
+    /// The selection confirmed there becomes the confirmed one here, with the name of its channel.
+    ///
+    /// A pure function.
     func beginning(in channel: ChannelName, from other: ChannelName) throws(SyncError) -> DeviceState {
         if case .trying(nil, _, _) = machine.state, machine.embedded == nil { throw .trialRunning }
         let embedded = machine.embedded?.told(in: channel, from: other)

@@ -4,7 +4,7 @@ import PatchCrypto
 import PatchTrust
 
 extension Device {
-    /// The decisions of the list for this device, and the contents that it lists.
+    /// The decisions of the list for this device, and the listed contents.
     struct ListDecisions {
         let decisions: [Decision]
         let entries: [PatchEntry]
@@ -13,10 +13,10 @@ extension Device {
         var awaiting: [AwaitedVersion] { AwaitedVersion.all(decisions, of: entries) }
     }
 
-    /// The decision for each patch, by the list and the dial that this device verified last; no network.
+    /// The decision for each patch, by the list and the dial that this device verified last, without network access.
     ///
-    /// As a sync decides when its server does not answer. Nil where the documents kept do not fit together: that is the
-    /// next sync's business.
+    /// These are the decisions of a sync whose server does not answer. Nil if the stored documents are inconsistent, which the next
+    /// sync resolves.
     func listDecisions(_ state: DeviceState) -> ListDecisions? {
         guard let role = try? kept(configuration.channel.text), let list = try? list(of: role),
             let deviceID = try? store.deviceID()
@@ -28,13 +28,14 @@ extension Device {
         return ListDecisions(decisions: plan.decisions, entries: list.entries)
     }
 
-    /// Why each listed version is or is not for a device, by the list and the dial that this one verified last; no network.
+    /// Why each listed version is or is not eligible for a device, by the list and the dial that this one verified last,
+    /// without network access.
     ///
     /// - Parameters:
-    ///   - other: the device; nil for this one.
-    ///   - time: as if it were then; nil for now.
+    ///   - other: The device, or nil for this one.
+    ///   - time: The time of the decision, or nil for now.
     /// - Returns: nil before the first sync.
-    /// - Throws: where what is kept cannot be read, or does not fit together.
+    /// - Throws: An error if the stored documents are unreadable or inconsistent.
     package func explanation(of other: ToldDevice? = nil, at time: UTCTime? = nil) throws(SyncError) -> Explanation? {
         guard let role = try kept(configuration.channel.text), let list = try list(of: role) else { return nil }
         let time = time ?? now()
@@ -52,7 +53,7 @@ extension Device {
         var context = EligibilityContext(state, device: facts, dial: dial(at: time))
         let network = other?.network ?? configuration.network
         for (content, row) in state.putOff.rows {
-            // Its cost is as the last sync saw it, the setting as it is.
+            // The last sync's cost is compared with the present setting.
             guard let allowance = network.meteredAllowance, row.bytes.map({ $0 > allowance }) ?? true else { continue }
             context.putOff[content] = MeteredWait(cost: row.bytes, left: allowance)
         }
@@ -70,12 +71,12 @@ extension Device {
         return Dictionary(versions.map { ($0.content, $0.wait) }) { first, _ in first }
     }
 
-    /// What ``explanation(of:at:)`` would have to be told of this device.
+    /// The facts that ``explanation(of:at:)`` needs about this device.
     package func told() throws(SyncError) -> ToldDevice {
         ToldDevice(configuration, deviceID: try store.deviceID(), state: try state())
     }
 
-    /// A role as it was verified when it came.
+    /// A stored role, which was verified when it was downloaded.
     private func kept(_ name: String) throws(SyncError) -> TargetsRole? {
         guard let bytes = try store.trust.metadata(name) else { return nil }
         do throws(FormatError) {
@@ -92,7 +93,7 @@ extension Device {
         } catch { throw .trust(error) }
     }
 
-    /// Nil without one that its role names and that has not expired.
+    /// The stored dial, or nil if its role does not list it or has expired.
     private func dial(at time: UTCTime) -> Dial? {
         let (app, channel) = (configuration.app, configuration.channel)
         guard let role = try? kept("dial"), role.header.expires > time,
@@ -105,7 +106,7 @@ extension Device {
 }
 
 extension EligibilityContext {
-    /// With what became of versions here before, and the places that this device has.
+    /// Includes the outcomes of versions on this device and the device's places.
     init(_ state: DeviceState, device: DeviceFacts, dial: Dial?) {
         self.init(
             device: device,

@@ -10,20 +10,22 @@ package struct Opening: Sendable {
     package let device: Device
     /// The embedded selection of another build, which the device runs now.
     package var settled: Selection?
-    /// Why the store could not be brought to this build or machine; it is tried again at the next opening.
+    /// Why the store could not be adapted to this build or machine.
+    ///
+    /// The next opening tries again.
     package var trouble: SyncError?
 }
 
 extension Device {
-    /// Opens a store at the start of an app: on another machine the device gets another id, and another build of the app
-    /// starts over from what it ships (M16).
+    /// Opens a store at the start of an app.
     ///
-    /// Neither keeps a device from running its versions: a failure is part of the result.
+    /// On another machine the device gets a new id. Another build of the app starts over from its embedded versions (M16).
+    /// A failure of either does not prevent the device from running its versions, and is part of the result.
     ///
     /// - Parameters:
-    ///   - machine: nil where it has no identity.
-    ///   - appBuild: the app's own name of its build; else its embedded versions name it.
-    /// - Throws: `.otherAppBuild` when the two differ.
+    ///   - machine: Nil if the machine has no identity.
+    ///   - appBuild: The build as named by the app, or nil to use that of its embedded versions.
+    /// - Throws: `.otherAppBuild` if the two differ.
     package static func open(
         _ store: DeviceStore,
         now: @escaping @Sendable () -> UTCTime,
@@ -54,7 +56,7 @@ extension Device {
         }
     }
 
-    /// - Returns: the embedded selection, if it was settled now.
+    /// - Returns: the embedded selection, if it was applied now.
     private func settleBuild(_ given: AppBuild?) async throws(SyncError) -> Selection? {
         let folder = try shippedFolder()
         switch try AppBuildChange(configuration, embedded: folder, given: given) {
@@ -78,7 +80,7 @@ extension Device {
         } catch { throw .embedded(path, error) }
     }
 
-    /// The build is saved last: an interrupted change is repeated at the next opening.
+    /// Saves the build last, so that an interrupted change is repeated at the next opening.
     private func keepRunning(for build: AppBuild) async throws(SyncError) {
         try await store.changingConfiguration { configuration throws(SyncError) in
             for channel in try store.channels() {
@@ -90,11 +92,11 @@ extension Device {
         }
     }
 
-    /// Wipes selections, partial downloads, blocks and retries of all channels, in this order: the embedded versions
-    /// are verified, then settled in the present channel, then the rest is removed, and the build is saved last.
+    /// Removes the selections, partial downloads, blocks and retries of all channels, and starts from the embedded versions.
     ///
-    /// Interrupted anywhere, the device has the old selection or the new one, and the next opening repeats all of it.
-    /// Trust, device id and reports stay.
+    /// First the embedded versions are verified. Then they become the selection of the present channel, the rest is removed,
+    /// and the build is saved last. After an interruption at any point the device has the old selection or the new one, and the
+    /// next opening repeats all of it. Trust, device id and reports stay.
     private func settle(_ folder: EmbeddedFolder, appBuild: AppBuild?) async throws(SyncError) -> Selection? {
         let shipped = try VerifiedEmbedded(folder, for: configuration.app, in: store)
         var settled: Selection?

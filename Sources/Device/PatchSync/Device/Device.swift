@@ -7,7 +7,7 @@ import PatchTrust
 package import ReleaseFolder
 import SystemPackage
 
-/// A device's store and all operations on it without a network: init, launch, confirm, switch, roll back, look.
+/// A device's store and all operations on it that need no network: init, launch, confirm, switch, roll back, inspect.
 package struct Device: Sendable {
     package let store: DeviceStore
     package private(set) var configuration: DeviceConfiguration
@@ -16,15 +16,14 @@ package struct Device: Sendable {
     package var random: @Sendable () -> [UInt8] = { SecureRandom.bytes(16) }
     package var atCommitPoint: @Sendable (CommitPoint) -> Void = { _ in }
 
-    /// Opens a store that ``create(_:server:channel:facts:root:access:deviceID:host:machine:embedded:appBuild:)``
-    /// made.
+    /// Opens a store that ``create(_:server:channel:facts:root:access:deviceID:host:machine:embedded:appBuild:)`` created.
     ///
-    /// Reads only; ``open(_:now:machine:appBuild:random:)`` also notices another build or machine.
+    /// The store is only read. ``open(_:now:machine:appBuild:random:)`` also detects another build or machine.
     package init(_ store: DeviceStore, now: @escaping @Sendable () -> UTCTime) throws(SyncError) {
         configuration = try store.configuration()
         self.now = now
         var store = store
-        // An unreadable folder ships nothing, and a sync then heals the missing files.
+        // An unreadable folder counts as no embedded files, and a sync then repairs the missing ones.
         if let path = configuration.embedded, let folder = try? EmbeddedFolder(path, files: store.files) {
             store.embedded = EmbeddedFiles(folder, in: store)
         } else {
@@ -33,7 +32,7 @@ package struct Device: Sendable {
         self.store = store
     }
 
-    /// The store, read anew: another process may have changed its configuration.
+    /// Reads the configuration again, because another process may have changed it.
     package func reopened() throws(SyncError) -> Device {
         var device = try Device(store, now: now)
         device.random = random
@@ -42,14 +41,14 @@ package struct Device: Sendable {
         return device
     }
 
-    /// Makes a store.
+    /// Creates a store.
     ///
-    /// The root of trust comes from a file that the app carries: there is no trust on first use.
+    /// The root of trust is a file of the app. There is no trust on first use.
     ///
     /// - Parameters:
-    ///   - root: must be signed by itself and name its app.
-    ///   - host: for pages, unless the facts name one.
-    ///   - embedded: the versions that the app ships; verified, and run from the first start on.
+    ///   - root: The root of trust. It must be signed by itself and name its app.
+    ///   - host: The name for pages, unless the facts contain one.
+    ///   - embedded: The embedded versions. They are verified, and run from the first start.
     package static func create(
         _ store: DeviceStore,
         server: ServerURL,
@@ -64,7 +63,7 @@ package struct Device: Sendable {
         appBuild: AppBuild? = nil
     ) throws(SyncError) {
         let trusted: TrustedRoot
-        // Expiry is checked when something new is taken.
+        // Expiry is checked when a new version is taken.
         do throws(TrustError) {
             trusted = try TrustedRoot(anchor: root, admitting: store.admission)
         } catch { throw .trust(error) }
@@ -92,8 +91,9 @@ package struct Device: Sendable {
         )
     }
 
-    /// The state, in which no block and no wait outlasts its full length from now, whatever the clock was when it was
-    /// written.
+    /// The state.
+    ///
+    /// No block or wait in it lasts longer than its full length from now, even if the clock was wrong when it was written.
     package func state() throws(SyncError) -> DeviceState {
         var state = try store.state(of: configuration.channel)
         state.machine.shortenBlocks(at: now())
@@ -103,11 +103,11 @@ package struct Device: Sendable {
 
     // MARK: Launch, confirm, roll back
 
-    /// The app starts: decides which selection runs, and saves that before anything is served.
+    /// Starts the app: decides which selection runs, and stores the decision before any page is served.
     ///
-    /// When the state cannot be saved, the confirmed selection runs.
+    /// If the state cannot be saved, the confirmed selection runs.
     ///
-    /// - Parameter counting: when a trial begins to count this launch.
+    /// - Parameter counting: When a trial begins to count this launch.
     package func launch(
         limit: Int = SelectionMachine.defaultLaunchLimit,
         counting: TrialStart = .launch
@@ -140,8 +140,8 @@ package struct Device: Sendable {
         return activation
     }
 
-    /// - Parameter isAsked: whether somebody on this device asks for it, which ends a postponement and opens every window.
-    /// - Throws: `heldBack` where the pending selection must not start yet.
+    /// - Parameter isAsked: Whether a user of this device requests it, which ends a postponement and ignores maintenance windows.
+    /// - Throws: `heldBack` if the pending selection must not start yet.
     package func switchToPending(
         counting: TrialStart = .launch,
         isAsked: Bool = false
@@ -172,7 +172,7 @@ package struct Device: Sendable {
         return confirmation
     }
 
-    /// The launch's startup timer ended: its selection is rolled back, unless its files were altered meanwhile.
+    /// Rolls the launch's selection back after its startup timer ended, unless its files were altered meanwhile.
     package func timerEnded(_ token: LaunchToken) async throws(SyncError) -> SelectionMachine.Activation? {
         try await changing { state throws(SyncError) in
             if let trial = state.machine.trial(of: token), !state.machine.isUnproven, !damage(to: trial).isEmpty {
@@ -182,9 +182,9 @@ package struct Device: Sendable {
         }
     }
 
-    /// A script failed in a page of this launch: its trial is rolled back, unless its files were altered meanwhile.
+    /// Rolls a trial back after a script failed in a page of its launch, unless its files were altered meanwhile.
     ///
-    /// - Parameter error: the script's error, to be kept with the block.
+    /// - Parameter error: The script's error, stored with the block.
     package func scriptFailed(
         _ script: PatchContent,
         in token: LaunchToken?,
@@ -200,20 +200,23 @@ package struct Device: Sendable {
         }
     }
 
-    /// A page of this launch reports an error; the first one of a trial is kept, to explain a rollback.
+    /// Records an error of a page of this launch.
     ///
-    /// - Returns: whether it was kept.
+    /// The first one of a trial is kept, to explain a rollback.
+    ///
+    /// - Returns: whether the error was kept.
     package func pageFailed(_ error: PageError, in token: LaunchToken) async throws(SyncError) -> Bool {
-        // Without the lock first: a page that throws again and again costs no write, and no wait.
+        // Checked without the lock first, so that a page that throws repeatedly causes no write and no wait.
         guard case .trying(_, _, let launch) = try state().machine.state, launch.token == token, launch.error == nil
         else { return false }
         return try await changing { state throws(SyncError) in state.machine.pageFailed(error, in: token) }
     }
 
-    /// A page of this launch was requested: from now on the launch counts.
+    /// Durably records that a page of this launch was requested.
     ///
-    /// Afterwards: durable.
-    /// - Returns: false when it is no trial any more, or another launch's.
+    /// From now on the launch counts.
+    ///
+    /// - Returns: false if the launch is no longer on trial, or if it is another one's.
     package func pageRequested(_ token: LaunchToken) async throws(SyncError) -> Bool {
         try await changing { state throws(SyncError) in state.machine.pageRequested(token) }
     }
@@ -222,7 +225,7 @@ package struct Device: Sendable {
         try await changing { state throws(SyncError) in state.machine.stoppedCleanly(token) }
     }
 
-    /// The app is in the foreground again: the launch's outcome counts.
+    /// Records that the app is in the foreground again, so that the launch's outcome counts.
     package func cameBack(_ token: LaunchToken) async throws(SyncError) {
         try await changing { state throws(SyncError) in state.machine.cameBack(token) }
     }
@@ -230,15 +233,15 @@ package struct Device: Sendable {
     package func rollBack() async throws(SyncError) -> SelectionMachine.Activation {
         try await changing { state throws(SyncError) in
             guard let activation = state.machine.rollBack(at: now()) else { throw .nothingToRollBackTo }
-            // Somebody does not approve of it any more.
+            // A manual rollback ends the approval.
             state.approved.remove(Set(state.machine.blocks.blocks.filter { $0.value.reason == .person }.keys))
             return activation
         }
     }
 
-    /// Forgets failed trials and transfers, so that the next sync takes the versions again (M13).
+    /// Forgets failed trials and transfers, so that the next sync installs the versions again (M13).
     ///
-    /// - Parameter ids: only these patches; nil for all.
+    /// - Parameter ids: The only patches to forget, or nil for all.
     /// - Returns: the versions that were blocked or waiting, by id.
     package func forgetFailures(of ids: Set<PatchID>? = nil) async throws(SyncError) -> ForgottenFailures {
         try await changing { state throws(SyncError) in
@@ -263,15 +266,18 @@ package struct Device: Sendable {
 
     // MARK: Clean-up
 
-    /// Files that cannot be removed now are removed later: no launch depends on it.
+    /// Removes unused files.
+    ///
+    /// Files that cannot be removed now are removed later, because no launch depends on it.
     private func cleanUp(after activation: SelectionMachine.Activation) async {
         if case .run(_, let removed) = activation, !removed.isEmpty { try? await removeUnused() }
     }
 
-    /// Removes every bundle and object that no kept selection of any channel needs: the present one and the one
-    /// confirmed before stay (M15).
+    /// Removes every bundle and object that no kept selection of any channel needs.
     ///
-    /// Not while a sync runs: its objects belong to no selection yet.
+    /// The present selection and the one confirmed before it stay (M15).
+    ///
+    /// Must not run during a sync, because its objects do not belong to a selection yet.
     package func removeUnused() async throws(SyncError) {
         do throws(SyncError) {
             try await store.syncing { () throws(SyncError) in
@@ -287,7 +293,7 @@ package struct Device: Sendable {
 }
 
 extension Device {
-    /// The online parameters of the present channel, as last verified; no network.
+    /// The online parameters of the present channel, as verified last, without network access.
     package func parameters() throws(SyncError) -> OnlineParameters {
         let (app, channel) = (configuration.app, configuration.channel)
         guard let bytes = try store.parameters(of: channel) else { return OnlineParameters(app: app, channel: channel) }

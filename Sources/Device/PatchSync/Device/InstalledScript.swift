@@ -4,19 +4,19 @@ import PatchFormat
 import PatchStore
 package import SystemPackage
 
-/// A script patch that this device has, and where its bytes lie.
+/// An installed script patch and the file of its bytes.
 package struct InstalledScript: Equatable, Sendable {
     package let patch: InstalledPatch
-    /// Whether it belongs to the selection that waits, not to the one that runs.
+    /// Whether it belongs to the pending selection, not to the active one.
     package let isPending: Bool
-    /// The verified file; nil where it is missing, altered or no text.
+    /// The verified file, or nil if it is missing, altered or not valid text.
     package let file: FilePath?
 }
 
 extension Device {
-    /// The scripts of the selection that runs, and those that wait in place of them; no network.
+    /// The scripts of the active selection and of the pending one, without network access.
     ///
-    /// What has not changed since it was verified is not hashed again.
+    /// Verified files that are unchanged are not hashed again.
     package func scripts() throws(SyncError) -> [InstalledScript] {
         let state = try state().machine.state
         var check = IntegrityCheck(store: store, records: store.records())
@@ -31,7 +31,7 @@ extension Device {
 }
 
 extension SelectionState {
-    /// What runs, and what waits in place of it, each by id.
+    /// The patches of the active selection and those pending in place of them, sorted by id.
     var shownPatches: [(patch: InstalledPatch, isPending: Bool)] {
         let running = running
         var shown = running?.patches.map { ($0, false) } ?? []
@@ -43,16 +43,18 @@ extension SelectionState {
 }
 
 extension DeviceStore {
-    /// Where the bytes of a script lie; nil for a bundle, which is many files.
+    /// The file of a script, or nil for a bundle, which has many files.
     func file(of patch: InstalledPatch) -> FilePath? {
         guard patch.kind == .script else { return nil }
         return (try? place(of: patch.fingerprint.sha256))?.path
     }
 }
 
-/// One script that is given to pages.
+/// Checks of one script that is served to pages.
 extension IntegrityCheck {
-    /// Where its file lies, when it is the one that was verified; nothing is read of it.
+    /// The location of the script's file if it is the verified one.
+    ///
+    /// The file is not read.
     package func recorded(_ script: InstalledPatch) -> (FileLocation, FileIdentity)? {
         let digest = script.fingerprint.sha256
         guard let place = try? store.place(of: digest), let recorded = recorded(digest, at: place),
@@ -61,14 +63,16 @@ extension IntegrityCheck {
         return (place, recorded)
     }
 
-    /// Compares its digests; nil when it is missing, altered or no text.
+    /// Compares the script's digests.
+    ///
+    /// Returns nil if it is missing, altered or not valid text.
     package mutating func examine(_ script: InstalledPatch) throws(SyncError) -> (FileLocation, FileIdentity)? {
         try faults(of: script).isEmpty ? recorded(script) : nil
     }
 }
 
 extension [PatchStates] {
-    /// - Parameter scripts: what the device has once the sync is over.
+    /// - Parameter scripts: The device's scripts at the end of the sync.
     package func with(_ scripts: [InstalledScript]) -> [PatchStates] {
         let files = Dictionary(scripts.map { ($0.patch.label, $0.file) }) { first, _ in first }
         return map { $0.with(files[Label(patchID: $0.patchID, version: $0.version)] ?? nil) }

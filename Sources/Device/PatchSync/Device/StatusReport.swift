@@ -12,25 +12,25 @@ package struct StatusReport: Equatable, Sendable {
         package let state: PatchState
         /// The missing or wrong file, if any.
         package let fault: String?
-        /// Whether it belongs to the pending selection, not to the running one.
+        /// Whether it belongs to the pending selection, not to the active one.
         package let isPending: Bool
         /// The file of an intact script.
         package let file: FilePath?
-        /// Where it runs, if it is a script.
+        /// The place where a script runs.
         package var place = ScriptPlace.host
     }
 
-    /// The prospects of a version that failed here or was rolled back by hand.
+    /// The prospects of a version that failed on this device or was rolled back by hand.
     package enum Retry: String, CaseIterable, Sendable {
-        /// A sync takes it once its time is over.
+        /// A sync installs it again after its wait.
         case waits
-        /// The same, but `sync --retry-failed` does not shorten it.
+        /// Like ``waits``, but `sync --retry-failed` does not shorten the wait.
         case blocked
-        /// Its time is over: the next sync takes it.
+        /// The wait is over, and the next sync installs it.
         case free
-        /// It runs now, on trial.
+        /// It is running on trial.
         case onTrial
-        /// The list as last verified has it no more.
+        /// It is no longer in the list that was verified last.
         case notListed
     }
 
@@ -44,43 +44,45 @@ package struct StatusReport: Equatable, Sendable {
     package let lastSync: DeviceState.LastSync?
     /// The last sync's failure, or nil if it succeeded.
     package var syncFailure: SyncFailure?
-    /// When this report was made.
+    /// When this report was created.
     package var time = UTCTime(seconds: 0)
     package let transfers: TransferFailures
     package let unfit: UnfitVersions
-    /// Versions that wait for a network on which bytes cost nothing.
+    /// Versions that wait for an unmetered network.
     package var putOff = PutOffVersions()
-    /// Versions that the last sync refused for lack of room, and that still do not fit.
+    /// Versions that the last sync did not download for lack of disk space, and that still do not fit.
     package var noRoom: [NoRoomVersion] = []
-    /// What keeps the pending selection from starting now.
+    /// Why the pending selection must not start now.
     package var hold: ActivationHold?
-    /// Why the time zone of the maintenance windows cannot be read.
+    /// Why the time zone of the maintenance windows is unreadable.
     package var zoneFault: ZoneFault?
-    /// That somebody put off whatever is new, also where nothing waits.
+    /// The postponement of new versions, even if no version is pending.
     package var postponed: Postponement?
-    /// Versions that wait for somebody's approval, of each patch the newest.
+    /// Versions that wait for approval: the newest one of each patch.
     package var awaiting: [AwaitedVersion] = []
-    /// Listed versions above what is installed that close a security hole.
+    /// Listed security fixes that are newer than the installed version.
     package var security: [AwaitedVersion] = []
-    /// The decision for each patch, by the list and the dial as last verified.
+    /// The decision for each patch, by the list and the dial that were verified last.
     package let decisions: [Decision]
     /// The prospects of each version that ``machine`` has a block for.
     package let retries: [PatchContent: Retry]
-    /// Why the state is not that of `state.json`.
+    /// Why the state was not read from `state.json`.
     package let fault: StateFault?
     /// The unreadable state that was set aside.
     package let damagedState: FilePath?
 
-    /// A version that runs and goes at the next launch.
+    /// A version that is running and will be removed at the next launch.
     package struct Leaving: Equatable, Sendable {
         package let patch: InstalledPatch
-        /// Whether a list withdrew it by name; else its patch is no longer listed.
+        /// Whether a list withdrew it by name.
+        ///
+        /// Otherwise its patch is no longer listed.
         package let isNamed: Bool
         /// Its replacement.
         package let next: InstalledPatch?
     }
 
-    /// Withdrawn patches that still run.
+    /// Withdrawn patches that are still running.
     package var leaving: [Leaving] {
         guard case .pending(let good?, let next) = machine.state else { return [] }
         return good.patches.compactMap { patch in
@@ -90,7 +92,9 @@ package struct StatusReport: Equatable, Sendable {
         }
     }
 
-    /// Versions that are not for this device now; failed ones are reported apart.
+    /// Versions that are not eligible for this device now.
+    ///
+    /// Failed ones are reported separately.
     package var heldBack: [(decision: Decision, passed: Decision.PassedOver)] {
         decisions.flatMap { decision in
             decision.passedOver.filter { !$0.why.isOfThisDevice }.map { (decision, $0) }
@@ -99,9 +103,9 @@ package struct StatusReport: Equatable, Sendable {
 }
 
 extension Device {
-    /// Reads state and disk, no network.
+    /// Reads state and disk, without network access.
     ///
-    /// A file that has not changed since it was verified is not hashed again.
+    /// A file that is unchanged since it was verified is not hashed again.
     package func status() throws(SyncError) -> StatusReport {
         let state = try state()
         var check = IntegrityCheck(store: store, records: store.records())
@@ -154,7 +158,7 @@ extension Device {
 }
 
 extension SelectionMachine {
-    /// - Parameter listed: the contents of the list; nil when none is known.
+    /// - Parameter listed: The contents of the list, or nil if no list is known.
     fileprivate func retries(
         at time: UTCTime,
         listed: Set<PatchContent>?

@@ -3,15 +3,15 @@ package import PatchFormat
 import PatchCrypto
 import PatchTrust
 
-/// A device as another is told of it: all that its choice depends on besides list and dial.
+/// The facts about a device that its choice of versions depends on, besides list and dial.
 ///
 /// ```
 /// {"format":"patchline-facts-v1","deviceId":"…32 hex digits…","appVersion":"2.1","user":"u17","data":{"region":"eu"},
 ///  "platform":{"name":"ios","compatibility":"…"},"metered":true,"allowance":20000,"installed":[{"patchId":"web","version":"1.4.1"}],
 ///  "blocks":[…],"transfers":[…],"unfit":[…],"putOff":[…],"places":[…],"consent":"ask","approved":[…]}
 /// ```
-/// Only `format` and `deviceId` must be there. An installed version that the list has is named by its label; another one
-/// stands there as the device itself has it.
+/// Only `format` and `deviceId` are required. An installed version that is listed is written as its label. Any other one is
+/// written in full, as in the device's own state.
 package struct ToldDevice: Equatable, Sendable {
     package static let format = "patchline-facts-v1"
 
@@ -116,7 +116,7 @@ package struct ToldDevice: Equatable, Sendable {
         )
     }
 
-    /// - Throws: `format` for an installed version that is named by its label alone, and that the list does not have.
+    /// - Throws: `format` for an installed version that is written as its label and is not listed.
     func state(under entries: [PatchEntry], roleVersion: Int) throws(SyncError) -> DeviceState {
         var patches: [InstalledPatch] = []
         for installed in installed {

@@ -5,16 +5,16 @@ import PatchStore
 import PatchCrypto
 package import PatchTrust
 
-/// What a full check of the installed selections looked at and found.
+/// The checks and faults of a full verification of the installed selections.
 package struct VerificationReport: Equatable, Sendable {
     package var patches = 0
-    /// Every check that was made, in its order.
+    /// Every check, in the order in which it was made.
     package var checks: [CheckRecord] = []
-    /// Bundles whose entries' own signatures were asked for and left out, as this device's setting says.
+    /// Bundles whose entry signatures were requested but skipped, because of this device's setting.
     package var unchecked: [Label] = []
 
     package var files: Int { checks.count { $0.rule == .fingerprint } }
-    /// RSA signatures of list entries and assets that hold.
+    /// The number of valid RSA signatures of list entries and assets.
     package var signatures: Int {
         checks.count { $0.holds && ($0.rule == .entrySignature || $0.rule == .assetSignature) }
     }
@@ -22,11 +22,12 @@ package struct VerificationReport: Equatable, Sendable {
 }
 
 extension Device {
-    /// Hashes every file of every kept selection and checks each entry's and asset's signature again, offline.
+    /// Hashes every file of every kept selection and checks the signature of each entry and asset again, offline.
     ///
-    /// Neither records nor expiry count here. A device that goes by the signatures of list entries alone leaves out those of
+    /// Records of earlier checks and expiry are ignored. A device that only requires the signatures of list entries skips those of
     /// assets.
-    /// - Parameter progress: told of files.
+    ///
+    /// - Parameter progress: Receives the number of checked files.
     package func verifyInstalled(
         signatures: Bool,
         progress start: ProgressStart = { _ in { _ in } }
@@ -56,14 +57,16 @@ extension Device {
         return report
     }
 
-    /// How many a patch has; a bundle whose manifest cannot be read has none that can be counted.
+    /// The number of files of a patch.
+    ///
+    /// A bundle whose manifest is unreadable counts as none.
     private func files(of patch: InstalledPatch) -> Int {
         guard patch.kind == .bundle else { return 1 }
         let check = IntegrityCheck(store: store, records: VerifiedRecords(), shipped: VerifiedRecords())
         return (try? check.manifest(of: patch))??.assets.count ?? 0
     }
 
-    /// - Parameter keys: those that signed its entries; nil to leave signatures out.
+    /// - Parameter keys: The keys that signed the entries, or nil to skip signatures.
     private func checks(
         of patch: InstalledPatch,
         keys: EntryKeys?,
@@ -125,7 +128,7 @@ extension Device {
 }
 
 extension CheckRecord {
-    /// How `check` ends.
+    /// Records the result of `check`.
     fileprivate init(
         _ rule: Rule,
         of subject: String,
@@ -140,7 +143,7 @@ extension CheckRecord {
         }
     }
 
-    /// What hashing a patch's files showed, file by file.
+    /// The results of hashing a patch's files, file by file.
     fileprivate static func files(
         of patch: InstalledPatch,
         manifest: AssetManifest?,

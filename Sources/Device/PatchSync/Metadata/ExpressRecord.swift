@@ -1,19 +1,20 @@
 import PatchFormat
 
-/// What a device remembers of its servers' express answers, so that one without any is not asked at each sync, and one with
-/// nothing new says so in a few bytes.
+/// The express answers of a device's servers.
+///
+/// A server without one is not asked at each sync, and a server without news confirms that in a few bytes.
 struct ExpressRecord: Equatable {
     static let format = "patchline-express-record-v1"
     private static let limit = 1 + ServerAccess.mirrorsLimit
 
     enum Answer: Equatable {
-        /// The server's name for the last one, that one's newest root, and its timestamp.
+        /// The server's tag for its last answer, the newest root in it, and its timestamp.
         case last(tag: String, newestRoot: Int, timestamp: SHA256Digest)
-        /// There was none: not asked before this time.
+        /// The server had none, and is not asked again before this time.
         case absent(until: UTCTime)
     }
 
-    /// How long a server without one is left alone.
+    /// How long a server without express answers is not asked again.
     static let pause = Duration.days(1)
 
     private(set) var answers: [ServerURL: Answer] = [:]
@@ -55,14 +56,16 @@ struct ExpressRecord: Equatable {
         return .fields([("format", .text(Self.format)), ("servers", .array(rows))])
     }
 
-    /// - Parameter servers: of the device, in their order; others are forgotten.
+    /// - Parameter servers: The device's servers in order. The answers of others are removed.
     mutating func set(_ answer: Answer?, of server: ServerURL, among servers: [ServerURL]) {
         answers[server] = answer
         let kept = Set(servers.prefix(Self.limit))
         answers = answers.filter { kept.contains($0.key) }
     }
 
-    /// A clock that was put back does not make the pause longer.
+    /// Whether the server is not asked at this time.
+    ///
+    /// A clock that was set back does not make the pause longer.
     func isPaused(_ server: ServerURL, at time: UTCTime) -> Bool {
         guard case .absent(let until) = answers[server] else { return false }
         return time < until && until <= time.adding(Self.pause)

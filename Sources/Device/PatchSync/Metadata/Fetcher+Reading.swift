@@ -2,10 +2,10 @@ import PatchFetch
 import PatchFormat
 
 extension Fetcher {
-    /// What `read` makes of a document.
+    /// Downloads a document and returns the result of `read`.
     ///
-    /// Where it refuses what came of a compressed form, it gets the file itself: beside a file that was replaced an older form
-    /// may lie; and so it does where it refuses what came with other files.
+    /// If `read` rejects a document that was received compressed, the plain file is requested, because a server may still have the
+    /// compressed form of an older file. The same applies to a document that was received together with others.
     func document<Value>(
         _ request: FetchRequest,
         reading read: (_ bytes: [UInt8]) throws(SyncError) -> Value

@@ -3,7 +3,7 @@ import PatchCrypto
 import PatchTrust
 
 extension MetadataRefresh {
-    /// The dial's document; nil without one that is valid now.
+    /// The dial's document, or nil if no valid one exists.
     func dial(app: AppID, in device: DeviceStore, of channel: ChannelName, _ repository: inout TrustedRepository) async
         -> Dial?
     {
@@ -15,7 +15,7 @@ extension MetadataRefresh {
             let bytes = try await document(file, path, stored: stored)
             let dial: Dial
             do throws(FormatError) { dial = try Dial(bytes) } catch { throw .format(error) }
-            // Only saves the next sync a request: a dial that cannot be stored still holds.
+            // Errors are ignored: storing the dial only saves the next sync a request, and the dial is valid all the same.
             if bytes != stored { try? device.saveDial(bytes, of: channel) }
             return dial.app == app && dial.channel == channel ? dial : nil
         } catch {
@@ -23,7 +23,7 @@ extension MetadataRefresh {
         }
     }
 
-    /// The bytes as stored while they are the ones that the role names, else from the server.
+    /// The stored bytes if the role lists them, else the bytes from the server.
     private func document(
         _ file: TargetFile,
         _ path: TargetPath,
@@ -39,21 +39,21 @@ extension MetadataRefresh {
     }
 }
 
-/// What became of a channel's online parameters on this device.
+/// The result of updating a channel's online parameters on this device.
 package enum ParametersUpdate: Equatable, Sendable {
-    /// They are what the dial's role names, or there are none.
+    /// They are those that the dial's role lists, or there are none.
     case unchanged
     case changed
-    /// The channel has none any more.
+    /// The channel no longer has any.
     case removed
-    /// The last good ones hold.
+    /// The last valid ones stay in use.
     case kept(because: SyncError)
 }
 
 extension MetadataRefresh {
-    /// Fetches the parameters that the dial's role names, unless they are here, and stores them.
+    /// Downloads and stores the parameters that the dial's role lists, unless they are already stored.
     ///
-    /// Afterwards: the new ones are durable, or what was there is untouched.
+    /// The new parameters are stored durably, or the previous ones are unchanged.
     func parameters(
         app: AppID,
         in device: DeviceStore,
@@ -76,7 +76,7 @@ extension MetadataRefresh {
         } catch { return .kept(because: error) }
     }
 
-    /// What the dial's role says of them; nil where it names none.
+    /// The row of the parameters in the dial's role, or nil if it lists none.
     private func target(of channel: ChannelName, in repository: TrustedRepository) throws(SyncError) -> TargetFile? {
         do throws(TrustError) {
             return try repository.target(.parameters(channel), of: "dial")
@@ -85,7 +85,7 @@ extension MetadataRefresh {
         } catch { throw .trust(error) }
     }
 
-    /// The document from the server, of the digest that is signed and for this app and channel.
+    /// The document from the server, with the signed digest, for this app and channel.
     private func parameters(
         _ file: TargetFile,
         of channel: ChannelName,

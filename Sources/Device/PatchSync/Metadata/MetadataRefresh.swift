@@ -3,28 +3,28 @@ import PatchFormat
 import PatchStore
 import PatchTrust
 
-/// Drives a ``MetadataWalk`` with stored roles and a server's, and stores the roles that it takes.
+/// Drives a ``MetadataWalk`` with stored roles and a server's, and stores the roles that it accepts.
 ///
-/// A device stores a timestamp and a snapshot once the top targets role under them is trusted too; every other role as soon as
-/// it is trusted.
+/// A device stores a timestamp and a snapshot once the top targets role under them is trusted too. Every other role is stored
+/// as soon as it is trusted.
 struct MetadataRefresh {
     let store: TrustStore
     let fetcher: any Fetcher
     let deadlines: Deadlines
     let rules: Rules
-    /// False for a look that leaves the store as it is.
+    /// False for a check that does not change the store.
     var keeps = true
     var atCommitPoint: (CommitPoint) -> Void = { _ in }
 
     /// The rules beyond TUF's own.
     struct Rules {
         let admission: KeyAdmission
-        /// Whether the targets role that was taken before is a floor for the next one, see ``TrustedSnapshot/floor(ofTargets:)``.
+        /// Whether the next targets role must not be older than the last accepted one, see ``TrustedSnapshot/floor(ofTargets:)``.
         let keepsTargetsFloor: Bool
         /// Whether timestamp and snapshot are stored only with targets that verify under them.
         ///
-        /// A refused walk then leaves nothing behind. Otherwise a timestamp and a snapshot of another app with the same online key
-        /// would stay, and their higher versions would keep the device from the honest server's.
+        /// A rejected walk then stores neither of them. Otherwise a timestamp and a snapshot of another app with the same online
+        /// key would stay, and their higher versions would make the device reject the honest server's.
         let storesWholeWalks: Bool
 
         /// TUF to the letter: each role is stored as soon as it is trusted (TUF 5.4.5, 5.5.7).
@@ -51,13 +51,13 @@ struct MetadataRefresh {
     /// The outcome of a refresh.
     struct Refreshed {
         var repository: TrustedRepository
-        /// By which expiry was judged.
+        /// The time that expiry was checked against.
         let time: UTCTime
-        /// The server's timestamp was older than the one known, which was kept.
+        /// Set if the server's timestamp was older than the known one, which was kept.
         let staleMirror: StaleMirror?
     }
 
-    /// Root, timestamp, snapshot and the top targets role, unexpired.
+    /// Downloads root, timestamp, snapshot and the top targets role, and checks their expiry.
     func refresh(at time: ReferenceTime) async throws(SyncError) -> Refreshed {
         guard let bytes = try store.metadata("root") else {
             throw .storeIncomplete(store.folder.at(TrustStore.fileName("root")))
@@ -77,7 +77,7 @@ struct MetadataRefresh {
         )
     }
 
-    /// All metadata that a sync of `channel` needs.
+    /// Downloads all metadata that a sync of `channel` needs.
     func refresh(channel: ChannelName, at time: ReferenceTime) async throws(SyncError) -> Refreshed {
         var refreshed = try await refresh(at: time)
         try judged { [repository = refreshed.repository] () throws(TrustError) in
@@ -108,7 +108,9 @@ struct MetadataRefresh {
         (repository, _) = try await drive(MetadataWalk(in: repository, to: role, by: delegator))
     }
 
-    /// Answers a walk to its end; an older timestamp than the known one is reported as a mirror that lags.
+    /// Answers a walk's requests to its end.
+    ///
+    /// An older timestamp than the known one is returned as that of a lagging mirror.
     private func drive(_ start: MetadataWalk) async throws(SyncError) -> (
         TrustedRepository, older: (offered: Int, known: Int)?
     ) {
@@ -134,7 +136,7 @@ struct MetadataRefresh {
                 switch taken {
                 case nil: walk.absent()
                 case (.new, let bytes)?:
-                    // A new root is stored at once: it is signed by the one before, and names its app.
+                    // A new root is stored at once, because it is signed by the previous one and names its app.
                     let isRoot = if case .root = request { true } else { false }
                     if isRoot || !rules.storesWholeWalks {
                         try save(bytes, of: request)
@@ -148,9 +150,9 @@ struct MetadataRefresh {
         }
     }
 
-    /// Removes timestamp and snapshot if the timestamp does not verify any more, because its keys were replaced (TUF 5.3.11).
+    /// Removes timestamp and snapshot if the timestamp no longer verifies, because its keys were replaced (TUF 5.3.11).
     ///
-    /// They count as absent. If they stayed, they would count again once a later root brings an old key back.
+    /// They count as absent. If they stayed, they would count again once a later root restores an old key.
     private func forgetRotated(_ walk: MetadataWalk) throws(SyncError) {
         guard case .fetch(.timestamp(known: nil)) = try judged({ () throws(TrustError) in try walk.next() }) else {
             return
@@ -158,7 +160,7 @@ struct MetadataRefresh {
         try store.forgetOnlineRoles()
     }
 
-    /// Nil when there is no later root.
+    /// Returns nil if there is no later root.
     private func take(
         _ request: RoleRequest,
         _ take: (_ bytes: [UInt8]) throws(SyncError) -> MetadataWalk.Taken
@@ -202,7 +204,7 @@ struct MetadataRefresh {
         }
     }
 
-    /// What is made of a document; see ``PatchFetch/Fetcher/document(_:reading:)``.
+    /// Downloads a document and returns the result of reading it; see ``PatchFetch/Fetcher/document(_:reading:)``.
     func fetch<Value>(
         _ path: String,
         limit: Int,

@@ -2,21 +2,23 @@ package import PatchFormat
 
 /// A server whose timestamp is older than one that this device has seen: a CDN node or a second server that lags.
 ///
-/// Or somebody replays old metadata; nothing is taken from it either way.
+/// The cause may also be a replay of old metadata. The device keeps the newer metadata in both cases.
 package struct StaleMirror: Equatable, Sendable {
-    /// How long a lag is nobody's business: the server signs a timestamp every few hours.
+    /// How long a lag is not reported.
+    ///
+    /// The server signs a timestamp every few hours.
     package static let patience = Duration.days(1)
 
-    /// Versions of the timestamp.
+    /// The version of the server's timestamp.
     package let offered: Int
     package let known: Int
-    /// Whether it has lasted so long that a person should look.
+    /// Whether the lag has lasted so long that the operator should investigate.
     package let isOverdue: Bool
 
     /// - Parameters:
-    ///   - signedAt: when the known timestamp was signed; nil where it does not say.
-    ///   - clock: the device's. When the known one is dated far ahead of it, one of them is wrong, and a person should
-    ///     look too: a date in the future would keep this quiet for long.
+    ///   - signedAt: When the known timestamp was signed, or nil if it has no date.
+    ///   - clock: The device's clock. A known timestamp dated far ahead of it is reported too, because one of them is wrong.
+    ///     Otherwise a date in the future would suppress the report for a long time.
     package init(offered: Int, known: Int, signedAt: UTCTime?, clock: UTCTime) {
         self.offered = offered
         self.known = known

@@ -8,8 +8,8 @@ package import SystemPackage
 
 /// The engine's metadata workflow as a client of any TUF repository: refresh, search, download.
 ///
-/// It has no rule of its own. Two of a device's are not TUF's and do not count here: that the engine's release is past, and
-/// that a server which is behind is sat out. A client that was asked to refresh and did not has failed (TUF 5.4.3.1).
+/// It adds no rule of its own. Two rules of a device are not TUF's and do not apply here: that the engine's release date is past,
+/// and that a server which is behind is tolerated. A client whose refresh fails must report an error (TUF 5.4.3.1).
 package struct TUFClient {
     private let store: TrustStore
     private let fetcher: any Fetcher
@@ -21,7 +21,9 @@ package struct TUFClient {
         self.now = now
     }
 
-    /// Starts from a root that came by another way than the network; its expiry is looked at later (TUF 5.2).
+    /// Starts from a root that was not downloaded.
+    ///
+    /// Its expiry is checked later (TUF 5.2).
     package static func start(_ store: TrustStore, root: [UInt8]) throws(SyncError) {
         do throws(TrustError) {
             _ = try TrustedRoot(anchor: root)
@@ -34,7 +36,7 @@ package struct TUFClient {
         _ = try await refreshed()
     }
 
-    /// Brings each target into `folder`, one after the other, unless it is there already with the listed bytes.
+    /// Downloads each target into `folder`, one after the other, unless the listed bytes are already there.
     package func download(_ targets: [String], to folder: FilePath) async throws(SyncError) {
         var repository = try await refreshed()
         do throws(FileError) { try store.files.makeDirectory(folder) } catch { throw .file(error) }
@@ -77,10 +79,10 @@ package struct TUFClient {
         }
     }
 
-    /// Percent-encoded; by digest where no file can have that name.
+    /// The percent-encoded name, or the digest if no file can have that name.
     private static func fileName(of target: String) -> String {
         let encoded = URLLayout.percentEncoded(target)
-        // A `%` before anything but two digits is in no encoded name.
+        // An encoded name has two hexadecimal digits after each `%`, so it never begins with this prefix.
         guard !["", ".", ".."].contains(encoded), encoded.utf8.count <= 255 else {
             return "%sha256-\(SHA256Digest(of: Array(target.utf8)).hex)"
         }
@@ -97,7 +99,9 @@ package struct TUFClient {
         } catch { throw .file(error) }
     }
 
-    /// Every listed hash is computed while the bytes come in.
+    /// Downloads a target.
+    ///
+    /// Every listed hash is computed while the bytes arrive.
     private func receive(
         _ file: TargetFile,
         of target: String,
@@ -116,7 +120,7 @@ package struct TUFClient {
         var broken: FileError?
         do throws(FetchError) {
             var request = FetchRequest(path, limit: file.length, deadline: Deadlines().object(of: file.length))
-            // A target of any repository is digested as it comes.
+            // A target is hashed while it arrives, so the plain form is requested.
             request.isPlain = true
             try await fetcher.fetch(request) { part throws(FetchError) in
                 guard case .bytes(let chunk) = part else { return }

@@ -2,16 +2,16 @@ import PatchFormat
 import PatchStore
 import SystemPackage
 
-/// Builds a bundle's folder out of links to objects, and heals one.
+/// Builds a bundle's folder from hard links to objects, and repairs an existing one.
 ///
-/// A new folder grows under `Downloading/`, which is never served; the rename to `bundles/<manifest sha256>` is the commit.
+/// A new folder is built under `Downloading/`, which is never served. The rename to `bundles/<manifest sha256>` is the commit.
 struct BundleStaging {
     let store: DeviceStore
     var atCommitPoint: (CommitPoint) -> Void = { _ in }
 
-    /// Afterwards: the folder is complete and durable.
+    /// Builds the folder of a bundle, complete and durable.
     ///
-    /// What the app ships needs no link; every other object must be there.
+    /// Embedded assets need no link. Every other object must exist.
     func stage(_ manifest: AssetManifest, as digest: SHA256Digest, _ check: inout IntegrityCheck) throws(SyncError) {
         let files = store.files
         let growing = store.downloading.at(digest.hex)
@@ -22,10 +22,10 @@ struct BundleStaging {
             try addLinks(to: linked, in: growing)
             try batch.sync()
             atCommitPoint(.beforeBundleRename)
-            // A folder that stands there already is damaged or an interrupted removal; it is not being served.
+            // An existing folder is damaged or an interrupted removal. It is not being served.
             try files.removeTree(store.bundle(digest))
             try files.rename(growing, to: store.bundle(digest))
-            // First here: after a power cut it could have both names, and clearing this one would empty it.
+            // Synced first: after a power cut the folder could have both names, and clearing this one would empty it.
             try files.syncDirectory(store.downloading)
             try files.syncDirectory(store.bundles)
         }
@@ -42,7 +42,7 @@ struct BundleStaging {
         }
     }
 
-    /// The assets that the app does not ship, or not intact.
+    /// The assets that are not embedded, or whose embedded file is damaged.
     private func own(_ assets: [Asset], _ check: inout IntegrityCheck) throws(SyncError) -> [Asset] {
         guard store.embedded != nil else { return assets }
         var own: [Asset] = []
@@ -50,9 +50,9 @@ struct BundleStaging {
         return own
     }
 
-    /// Puts links to intact objects in place of the named assets, each in one step, beside a running server.
+    /// Replaces the files of the named assets by links to intact objects, each in one step, beside a running server.
     ///
-    /// What stands in the way of a file that the app ships goes.
+    /// The store's own files of embedded assets are removed.
     func heal(_ assets: [Asset], of digest: SHA256Digest, _ check: inout IntegrityCheck) throws(SyncError) {
         let files = store.files
         let linked = try own(assets, &check)

@@ -3,17 +3,17 @@ import PatchFormat
 import PatchStore
 import SystemPackage
 
-/// Which files of a store stay, decided from the kept selections, those still served, and the files on disk (M15).
+/// The files of a store to keep, computed from the kept selections, the served ones, and the files on disk (M15).
 ///
-/// A file of a kept selection never goes, and none of a served one while a page may ask for it.
+/// Files of kept selections are never removed. Files of served selections stay while a page may request them.
 struct Retention: Equatable {
     private(set) var objects: Set<SHA256Digest> = []
     private(set) var bundles: Set<SHA256Digest> = []
 
     /// - Parameters:
-    ///   - served: kept or not.
-    ///   - manifest: of a kept bundle; nil when it cannot be read.
-    /// - Returns: nil when a kept manifest cannot be read: its objects are unknown, so nothing goes.
+    ///   - served: The selections being served, kept or not.
+    ///   - manifest: Reads the manifest of a kept bundle. Returns nil if it is unreadable.
+    /// - Returns: nil if a kept manifest is unreadable. Its objects are unknown, so no file may be removed.
     init?<Failure>(
         keeping selections: [Selection],
         served: [Selection] = [],
@@ -22,11 +22,11 @@ struct Retention: Equatable {
         for patch in selections.flatMap(\.patches) {
             guard try keep(patch, manifest) else { return nil }
         }
-        // No page gets a file of one that cannot be read.
+        // A bundle whose manifest is unreadable serves no files, so the result is ignored.
         for patch in served.flatMap(\.patches) { _ = try keep(patch, manifest) }
     }
 
-    /// False when its manifest cannot be read.
+    /// Returns false if the bundle's manifest is unreadable.
     private mutating func keep<Failure>(
         _ patch: InstalledPatch,
         _ manifest: (InstalledPatch) throws(Failure) -> AssetManifest?
@@ -39,12 +39,12 @@ struct Retention: Equatable {
         return true
     }
 
-    /// Keeps these objects, whatever selections name.
+    /// Keeps these objects regardless of the selections.
     mutating func keep(_ more: Set<SHA256Digest>) {
         objects.formUnion(more)
     }
 
-    /// Uses these bytes from the embedded folder.
+    /// Marks this object as unneeded, because the embedded file is used instead.
     mutating func leave(_ object: SHA256Digest) {
         objects.remove(object)
     }
@@ -53,7 +53,7 @@ struct Retention: Equatable {
         found.filter { !objects.contains($0) }
     }
 
-    /// - Parameter found: names of folders; names that are no digests are left alone.
+    /// - Parameter found: Names of folders. Names that are not digests are ignored.
     func unused(bundles found: [String]) -> [String] {
         let names = Set(bundles.map(\.hex))
         return found.filter { !names.contains($0) }
@@ -68,17 +68,17 @@ struct CleanUp {
         var kept: [Selection] = []
         for channel in try store.channels() {
             let found = try store.foundState(of: channel)
-            // The kept selections are unknown, so nothing goes.
+            // The kept selections are unknown, so no file may be removed.
             guard found.fault == nil, !found.state.selections.contains(where: \.content.isLost) else { return }
             kept += found.state.selections
         }
-        // The next clean-up will know.
+        // A later clean-up will be able to read the served selections.
         guard let served = try store.servedSelections() else { return }
         var check = IntegrityCheck(store: store, records: store.records())
         let needed = Retention(keeping: kept, served: served) { patch in (try? check.manifest(of: patch)) ?? nil }
         guard var retention = needed else { return }
-        // A manifest that the app ships and that was healed here leads to embedded files, which bundles of other
-        // manifests may use: it stays even when its own version is gone.
+        // A repaired copy of an embedded manifest leads to embedded files, which bundles of other manifests may use. It stays
+        // even after its own version is removed.
         retention.keep(store.embedded?.manifests ?? [])
         // Intact embedded files are used in their own folder.
         for digest in store.embedded?.digests ?? [:].keys where retention.objects.contains(digest) {

@@ -1,17 +1,17 @@
-/// Named points between the durable steps of a sync and of a launch, where a test pulls the plug.
+/// Named points between the durable steps of a sync and of a launch, at which a test cuts the power.
 package enum CommitPoint: String, Sendable, CaseIterable {
-    /// The roles are stored; no object is.
+    /// The roles are stored, but no object is.
     case afterMetadata = "after-metadata"
-    /// Some objects have come, and of these perhaps some are stored; at least one has not.
+    /// Some objects are downloaded and may be stored. At least one is missing.
     case duringObjects = "during-objects"
-    /// Every object is stored; the bundle is not staged.
+    /// Every object is stored. The bundle is not staged.
     case afterObjects = "after-objects"
-    /// The bundle's links are made under `Downloading/`; the rename that commits it has not happened.
+    /// The bundle's links exist under `Downloading/`. The rename that commits it has not happened.
     case beforeBundleRename = "before-bundle-rename"
-    /// The bundle has its name; `state.json` does not name it yet.
+    /// The bundle has its final name. `state.json` does not list it yet.
     case beforeState = "before-state"
-    /// `state.json` names the new selection.
+    /// `state.json` lists the new selection.
     case afterState = "after-state"
-    /// A launch has been counted; nothing is served yet.
+    /// A launch has been counted, but no page is served yet.
     case afterLaunch = "after-launch"
 }

@@ -4,7 +4,7 @@ import PatchTrust
 package import PatchFormat
 package import SystemPackage
 
-/// What a store was told when it was made.
+/// The settings of a store.
 package struct DeviceConfiguration: Equatable, Sendable {
     package static let format = "patchline-config-v1"
 
@@ -12,35 +12,39 @@ package struct DeviceConfiguration: Equatable, Sendable {
     package var server: ServerURL
     package var channel: ChannelName
     package var appVersion: AppVersion?
-    /// The loopback port of the first start; pages' storage belongs to it.
+    /// The loopback port of the first start.
+    ///
+    /// The pages' browser storage belongs to it.
     package var port: Int?
-    /// Where pages are served; on 127.0.0.1 in stores that were made before there was another way.
+    /// The name under which pages are served: 127.0.0.1 in stores that predate the other names.
     package var pages = PagesName.shared(.address)
     package var access = ServerAccess()
-    /// Who uses the device, for rules that name users.
+    /// The user of the device, for rules that name users.
     package var user: PatchFormat.UserID?
-    /// What conditions are judged by.
+    /// The values that conditions are evaluated with.
     package var data: [ConditionKey: ConditionValue] = [:]
     package var platform: Platform?
-    /// How many selections that were confirmed before the present one stay on disk.
+    /// The number of previously confirmed selections that stay on disk.
     package var keep = SelectionMachine.defaultKeep
-    /// Bytes of the disk that downloads leave to others; nil for the standard (``DiskRoom``).
+    /// The disk space in bytes that downloads leave free, or nil for the standard reserve (``DiskRoom``).
     package var reserve: Int?
-    /// Whether the server is asked what was chosen for this user; who uses the device is then told by its hash.
+    /// Whether the server is asked for the user's assignments.
+    ///
+    /// The request then contains a hash of the user id.
     package var answers = false
-    /// Whether a server is asked for all metadata in one answer first.
+    /// Whether the device first requests all metadata in one answer.
     package var express = true
-    /// Which signatures stand for a bundle's files.
+    /// The signatures that a bundle's files need.
     package var entrySignatures = EntrySignatures.required
-    /// Whether whoever works on the app may run scripts of his own.
+    /// Whether a developer may run their own scripts on this device.
     package var debug = false
     package var network = NetworkUse()
     package var policy = UpdatePolicy()
-    /// The folder that the app ships; absolute.
+    /// The absolute path of the embedded folder.
     package var embedded: FilePath?
     /// The build of the app that the selections were made for.
     package var appBuild: AppBuild?
-    /// Of the `embedded.json` that was settled last.
+    /// The digest of the `embedded.json` that was applied last.
     package var embeddedDigest: SHA256Digest?
 
     package init(
@@ -86,7 +90,9 @@ package struct DeviceConfiguration: Equatable, Sendable {
         embeddedDigest = fields.has("embeddedDigest") ? try fields.digest("embeddedDigest") : nil
     }
 
-    /// Members that stores have since conditions, users and platforms are judged; absent in older ones.
+    /// Members that were added with conditions, users and platforms.
+    ///
+    /// Older stores lack them.
     private mutating func readFacts(_ fields: Fields) throws(FormatError) {
         user = try fields.userID()
         data = try fields.conditionData()
@@ -129,12 +135,12 @@ package struct DeviceConfiguration: Equatable, Sendable {
         return .fields(told + access.members + facts + network.members + policy.members + shipped)
     }
 
-    /// Whether versions chosen for the one are right for the other.
+    /// Whether versions chosen for one configuration are also right for the other.
     func isForSameApp(as other: DeviceConfiguration) -> Bool {
         appVersion == other.appVersion && platform == other.platform && appBuild == other.appBuild
     }
 
-    /// The app's own host; nil where pages are served under a name that every program of the machine shares.
+    /// The app's own host, or nil if pages are served under a name that all programs of the machine share.
     package var host: HostLabel? {
         get { if case .own(let label) = pages { label } else { nil } }
         set { pages = newValue.map { .own($0) } ?? .shared(.address) }
@@ -160,13 +166,13 @@ extension DeviceFacts {
     }
 }
 
-/// Which signatures stand for the files of a bundle, beside those of the channel's role.
+/// The signatures that a bundle's files need besides those of the channel's role.
 package enum EntrySignatures: String, CaseIterable, Sendable {
-    /// That of the list entry, and of the manifest's entries each its own.
+    /// The signature of the list entry, and one for each manifest entry.
     case required
-    /// That of the list entry alone: it covers the manifest's digests, and so every file's.
+    /// The signature of the list entry alone. It covers the manifest's digest, and so every file's.
     ///
-    /// The manifest's signature column is neither fetched nor checked.
+    /// The manifest's signature column is neither downloaded nor checked.
     case manifest
 
     package static let rule = "must be required or manifest"

@@ -4,11 +4,11 @@ import PatchCrypto
 import PatchTrust
 import SystemPackage
 
-/// Which machine a store is on, as a digest that says nothing of it.
+/// The machine of a store, as a digest that reveals nothing about the machine.
 package struct MachineIdentity: Hashable, Sendable {
     let digest: SHA256Digest
 
-    /// - Parameter id: what the machine calls itself: its machine-id, a serial number.
+    /// - Parameter id: A name of the machine, such as its machine-id or serial number.
     package init(_ id: String) {
         digest = SHA256Digest(of: Array("patchline-machine-v1\n\(id)".utf8))
     }
@@ -17,7 +17,7 @@ package struct MachineIdentity: Hashable, Sendable {
         self.digest = digest
     }
 
-    /// By machine-id(5); nil on a machine that has none.
+    /// The identity from machine-id(5), or nil if the machine has none.
     package static func ofThisMachine(_ files: any FileOperations = DiskFiles()) -> MachineIdentity? {
         for path in ["/etc/machine-id", "/var/lib/dbus/machine-id"] {
             guard let bytes = try? files.read(FilePath(path), limit: 4_096) else { continue }
@@ -28,15 +28,17 @@ package struct MachineIdentity: Hashable, Sendable {
     }
 }
 
-/// `device.json`: who this device is when cohorts are drawn, and the machine that it was drawn for.
+/// `device.json`: the random identity that assigns this device to cohorts, and the machine that it was drawn for.
 package struct DeviceIdentity: Equatable, Sendable {
     package static let format = "patchline-device-v1"
 
     /// 16 random bytes, never sent.
     package let deviceID: [UInt8]
-    /// Nil where the machine has no identity, or the store is older than this member.
+    /// Nil if the machine has no identity, or if the store predates this member.
     package let machine: MachineIdentity?
-    /// Whether it was drawn where no machine had an identity, as in the making of an image: nobody knows how many copies there are.
+    /// Whether it was drawn where no machine had an identity, for example while building an image.
+    ///
+    /// The number of copies of such a store is unknown.
     let isOfNoMachine: Bool
 
     package init(deviceID: [UInt8], machine: MachineIdentity?) {
@@ -45,13 +47,14 @@ package struct DeviceIdentity: Equatable, Sendable {
         isOfNoMachine = machine == nil
     }
 
-    /// Who the device is on `machine`: itself on the same one or an unknown one, another on a machine that the store was
-    /// copied to, so that the two share no cohorts.
+    /// The identity of the device on `machine`: unchanged on the same or an unknown machine.
+    ///
+    /// A store that was copied to another machine gets a new identity, so that the two devices share no cohorts.
     ///
     /// Pure.
     package func on(_ machine: MachineIdentity?, random: () -> [UInt8]) -> DeviceIdentity {
         guard let machine, machine != self.machine else { return self }
-        // A store that is older than the record of machines was made on the one that it is on.
+        // A store that predates the record of machines was created on the machine that it is on.
         let isOlder = self.machine == nil && !isOfNoMachine
         return DeviceIdentity(deviceID: isOlder ? deviceID : random(), machine: machine)
     }

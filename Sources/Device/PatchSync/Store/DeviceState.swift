@@ -5,8 +5,8 @@ import PatchTrust
 
 /// `channels/CHANNEL/state.json`: the selections of a channel, failed versions, and the last sync.
 ///
-/// A selection is written as a reference to its file. Stores of version 1 hold selections whole; they are read, and written
-/// as version 2 at the next change.
+/// A selection is written as a reference to its file. Stores of version 1 contain whole selections. They can be read, and are
+/// rewritten as version 2 at the next change.
 package struct DeviceState: Equatable, Sendable {
     static let format = "patchline-state-v2"
     static let wholeFormat = "patchline-state-v1"
@@ -14,19 +14,19 @@ package struct DeviceState: Equatable, Sendable {
     package var machine = SelectionMachine()
     package var lastSelection = 0
     package var lastSync: LastSync?
-    /// Versions that could not be fetched.
+    /// Versions that could not be downloaded.
     package var transfers = TransferFailures()
-    /// Versions that do not fit this device's native part.
+    /// Versions that are incompatible with this device's native part.
     package var unfit = UnfitVersions()
-    /// Versions that wait for a network on which bytes cost nothing.
+    /// Versions that wait for an unmetered network.
     package var putOff = PutOffVersions()
     /// Versions that did not fit on the disk.
     package var noRoom = RoomWaits()
-    /// Versions that somebody approved of.
+    /// Versions that a person approved.
     package var approved = ApprovedVersions()
-    /// That somebody put off whatever is new.
+    /// The active postponement of new versions, if any.
     package var postponed: Postponement?
-    /// The names under which this device has places in versions with a head-count.
+    /// The names under which this device has places in versions with a limited number of devices.
     package var places: Set<SHA256Digest> = []
 
     /// The versions that the last complete refresh found.
@@ -42,7 +42,7 @@ package struct DeviceState: Equatable, Sendable {
 
     package init() {}
 
-    /// As it is written.
+    /// The state as written to its file.
     var json: JSON { json(Self.format) { $0.reference } }
 
     func json(_ format: String, _ written: (Selection) -> JSON) -> JSON {
@@ -73,10 +73,12 @@ package struct DeviceState: Equatable, Sendable {
         ])
     }
 
-    /// Finds the selections that a state names, and those that it can only go back to.
+    /// Finds the selections that a state refers to, including those that are only kept for a rollback.
     struct Finding {
         let selection: (SHA256Digest) throws(FormatError) -> SelectionContent
-        /// Nil where there is none: then there is nothing to go back to.
+        /// Returns nil if the selection is missing.
+        ///
+        /// A rollback to it is then impossible.
         let earlier: (SHA256Digest) -> SelectionContent?
     }
 
@@ -114,7 +116,7 @@ package struct DeviceState: Equatable, Sendable {
         if fields.has("postponed") { postponed = try Postponement(try fields.fields("postponed")) }
     }
 
-    /// What became of versions here, besides their trials.
+    /// The outcomes of versions on this device, except trials.
     mutating func readHistory(_ fields: Fields) throws(FormatError) {
         if fields.has("transfers") {
             transfers = try TransferFailures(try fields.array("transfers", limit: 100_000), of: fields.document)
@@ -151,7 +153,7 @@ package struct DeviceState: Equatable, Sendable {
         return contents
     }
 
-    /// The last one stands by itself, as it did when it was the only one.
+    /// The last earlier selection is a member of its own, as it was when only one was kept.
     private static func earlier(
         _ fields: Fields,
         _ read: (Fields) throws(FormatError) -> Selection?
@@ -167,8 +169,9 @@ package struct DeviceState: Equatable, Sendable {
         return earlier.compactMap(\.self)
     }
 
-    /// Drops rows beyond the limit of each kind, so that the state can be written and read again: a dropped row costs a
-    /// question or a download; of blocks, those that end first are dropped.
+    /// Drops rows beyond the limit of each kind, so that the state can be written and read again.
+    ///
+    /// A dropped row costs a request or a download. Of the blocks, those that end first are dropped.
     mutating func bound() {
         machine.boundBlocks(to: Limits.rowsInState)
         transfers.bound(to: Limits.rowsInState)
@@ -179,7 +182,7 @@ package struct DeviceState: Equatable, Sendable {
         if places.count > Limits.rowsInState { places = Set(places.sorted().prefix(Limits.rowsInState)) }
     }
 
-    /// Every selection that it names.
+    /// All selections that the state refers to.
     var selections: [Selection] { machine.kept }
 }
 

@@ -6,7 +6,7 @@ import SystemPackage
 extension DeviceStore {
     /// Reads the state, changes it and saves it, under the writer lock.
     ///
-    /// Held for that long only, so that a page can confirm while a sync downloads.
+    /// The lock is held only for the change, so that a page can confirm while a sync downloads.
     package func changingState<Result>(
         of channel: ChannelName,
         _ change: (inout DeviceState) throws(SyncError) -> Result
@@ -22,8 +22,8 @@ extension DeviceStore {
 
     /// Reads the configuration, changes it and saves it, under the writer lock.
     ///
-    /// What waits was chosen for the app as it was: when its version or platform changes, the next sync chooses again. So it
-    /// does where signatures are required from now on, which what waits may have come without.
+    /// The pending version was chosen for the app as it was. If the app's version or platform changes, the next sync chooses again.
+    /// The same applies if signatures become required, because the pending version may lack them.
     @discardableResult
     package func changingConfiguration(
         _ change: (inout DeviceConfiguration) throws(SyncError) -> Void
@@ -47,12 +47,14 @@ extension DeviceStore {
         }
     }
 
-    /// Holds the writer lock.
+    /// Runs `body` under the writer lock.
     func changing<Result>(_ body: () throws(SyncError) -> Result) async throws(SyncError) -> Result {
         try await holding(writerLock, waitingUpTo: .seconds(5)) { () throws(SyncError) in try body() }
     }
 
-    /// For the one sync that runs: others are told who runs it.
+    /// Runs `body` as the only sync of the store.
+    ///
+    /// Other processes get an error that names the running one.
     package func syncing<Result>(_ body: () async throws(SyncError) -> Result) async throws(SyncError) -> Result {
         try await holding(syncLock, waitingUpTo: .zero, body)
     }
@@ -73,9 +75,9 @@ extension DeviceStore {
         return result
     }
 
-    /// Refuses a store with a link in place of one of its folders, so that nothing is written behind it.
+    /// Rejects a store with a symbolic link in place of one of its folders, so that no file is written outside the store.
     ///
-    /// Each operation refuses a link as the last name of its path; this is about the folder before it.
+    /// Each file operation rejects a link as the last name of its path. This check covers the folder before it.
     ///
     /// - Throws: `notDirectory`.
     func checkOwnFolders() throws(SyncError) {

@@ -5,17 +5,17 @@ import PatchCrypto
 import PatchTrust
 import SystemPackage
 
-/// `channels/CHANNEL/selections/<sha256>.json`: what each selection holds, under the digest of its bytes.
+/// `channels/CHANNEL/selections/<sha256>.json`: the content of each selection, named by the digest of its bytes.
 ///
-/// Written before the state that names it, and removed with the change after the last one that did.
+/// The file is written before the state that refers to it, and removed by the first change that leaves no reference to it.
 extension DeviceStore {
     func selections(of channel: ChannelName) -> FilePath { directory(of: channel).at("selections") }
 
     private func file(_ digest: SHA256Digest, in folder: FilePath) -> FilePath { folder.at("\(digest.hex).json") }
 
-    /// What a state names.
+    /// The content of a selection that a state refers to.
     ///
-    /// - Throws: `format` where it is missing, or other bytes than its name says.
+    /// - Throws: `format` if the file is missing, or if its digest differs from its name.
     func selection(_ digest: SHA256Digest, of channel: ChannelName) throws(SyncError) -> SelectionContent {
         let path = file(digest, in: selections(of: channel))
         guard let identity = try wrapped({ () throws(FileError) in try files.identity(of: path) }) else {
@@ -27,7 +27,7 @@ extension DeviceStore {
         return content
     }
 
-    /// The same for what a device only goes back to: read when somebody looks into it; nil where there is no file.
+    /// The content of a selection kept for a rollback, read only when it is used, or nil if the file does not exist.
     func earlierSelection(_ digest: SHA256Digest, of channel: ChannelName) -> SelectionContent? {
         let path = file(digest, in: selections(of: channel))
         guard let identity = try? files.identity(of: path) else { return nil }
@@ -52,9 +52,9 @@ extension DeviceStore {
         }
     }
 
-    /// Afterwards: durable under the digest of its bytes.
+    /// Stores a selection durably under the digest of its bytes.
     ///
-    /// - Throws: `unreadable` where nobody would read it again, and then nothing was written.
+    /// - Throws: `unreadable`, with no file written, if the selection could not be read again.
     func write(_ selection: Selection, of channel: ChannelName) throws(SyncError) {
         let (content, folder) = (selection.content, selections(of: channel))
         let path = file(content.digest, in: folder)
@@ -63,7 +63,7 @@ extension DeviceStore {
             if cache.content(of: path, identity) != nil { return }
             if (try? Self.rows(content.digest, at: path, files)) != nil { return }
         }
-        // One to go back to whose file was lost while it was known: there is nothing to write.
+        // A selection for rollback whose file is already lost: there is nothing to write.
         guard !content.isLost else { return }
         let bytes = content.rows.bytes
         do throws(FormatError) {
@@ -78,7 +78,9 @@ extension DeviceStore {
         }
     }
 
-    /// Removes all but these; what cannot be removed now goes with a later change.
+    /// Removes all other selections.
+    ///
+    /// Files that cannot be removed now are removed with a later change.
     func removeSelections(of channel: ChannelName, but kept: Set<SHA256Digest>) {
         let folder = selections(of: channel)
         let names = Set(kept.map { "\($0.hex).json" })

@@ -3,19 +3,19 @@ import PatchFormat
 package import PatchStore
 import SystemPackage
 
-/// Selections whose files stay because somebody serves them, kept or not.
+/// Selections whose files stay because a process serves them, kept or not.
 extension DeviceStore {
     private var serving: FilePath { root.at("serving") }
 
-    /// Keeps the files of a selection from every process's clean-up for as long as the answer lives.
+    /// Protects the files of a selection from every process's clean-up for as long as the returned value exists.
     ///
-    /// - Returns: nil where the disk takes nothing; nothing is removed from it either.
+    /// - Returns: nil if the disk is not writable. No file is removed from it either.
     package func keepingServed(_ selection: Selection) -> LiveFile? {
         guard isShared else { return nil }
         return try? LiveFile(holding: selection.json.fileBytes, in: serving)
     }
 
-    /// What is served just now, by any process; nil while one of them is still saying what.
+    /// The selections that any process serves now, or nil while a process is still writing its own.
     func servedSelections() throws(SyncError) -> [Selection]? {
         guard isShared else { return [] }
         let found = try wrapped { () throws(FileError) in
@@ -33,9 +33,11 @@ extension DeviceStore {
     }
 }
 
-/// The right to launch a store's app and to serve its pages: one process of the machine has it at a time.
+/// The right to launch a store's app and to serve its pages.
 ///
-/// The kernel takes it back when the process ends, however it ends. Who only reads the store, or syncs it once, needs none.
+/// Only one process of the machine can hold it.
+///
+/// The kernel releases it when the process ends for any reason. Reading the store, or syncing it once, does not require it.
 package final class ServingRight: Sendable {
     private let lock: StoreLock
 
@@ -43,9 +45,11 @@ package final class ServingRight: Sendable {
 }
 
 extension DeviceStore {
-    /// Takes the right now or not at all; the store's folder is made where it is missing.
+    /// Takes the right at once, or throws.
     ///
-    /// - Returns: nil for a disk in memory, and for one that takes nothing: what is there is served all the same.
+    /// Creates the store's folder if it is missing.
+    ///
+    /// - Returns: nil for a disk in memory or a disk that is not writable. The installed version can be served all the same.
     /// - Throws: `lock(.held)` while another process has it.
     package func servingRight() throws(SyncError) -> ServingRight? {
         guard isShared else { return nil }

@@ -4,28 +4,32 @@ import PatchStore
 import ReleaseFolder
 import SystemPackage
 
-/// `signatures/<manifest sha256>`: the SHA-256 of the column of which every signature was checked.
+/// `signatures/<manifest sha256>`: the SHA-256 of the signature column in which every signature was checked.
 ///
-/// A column that lies here may be one that came and was not looked at yet; a bundle's folder may be that of a device that did
-/// without its column. This record alone says that a manifest's entries were checked.
+/// A stored column may be downloaded but not checked yet, and a bundle's folder may have been installed without its column.
+/// Only this record proves that the signatures of a manifest's entries were checked.
 extension DeviceStore {
     var signatures: FilePath { root.at("signatures") }
 
-    /// What cannot be read is checked again.
+    /// Returns false if the record is unreadable.
+    ///
+    /// The column is then checked again.
     func hasChecked(_ column: SHA256Digest, of manifest: SHA256Digest) -> Bool {
         let bytes = try? files.read(signatures.at(manifest.hex), limit: SHA256.byteCount)
         return bytes.map { $0 == column.bytes } ?? false
     }
 
-    /// Nothing is lost where the disk does not take it: the next sync checks again.
+    /// Records a checked column.
     ///
-    /// - Precondition: every signature of the column holds for this manifest.
+    /// If the record cannot be written, the next sync checks again.
+    ///
+    /// - Precondition: Every signature of the column is valid for this manifest.
     func recordChecked(_ column: SHA256Digest, of manifest: SHA256Digest) {
         try? files.makeDirectory(signatures)
         try? files.replace(manifest.hex, in: signatures, with: column.bytes)
     }
 
-    /// Of what the app ships: its signatures are checked whatever the device's setting, for they lie there.
+    /// Records the columns of the embedded bundles, whose signatures are checked regardless of the device's setting.
     func recordChecked(_ shipped: VerifiedEmbedded) {
         for patch in shipped.document.patches {
             if let column = patch.column { recordChecked(column, of: patch.entry.fingerprint.sha256) }
@@ -37,7 +41,7 @@ extension DeviceStore {
         try removeAll(in: signatures, except: kept)
     }
 
-    /// What is named otherwise than by one of these digests goes.
+    /// Removes all files that are not named by one of these digests.
     func removeAll(in folder: FilePath, except kept: Set<SHA256Digest>) throws(FileError) {
         let names = Set(kept.map(\.hex))
         do throws(FileError) {

@@ -9,12 +9,12 @@ package import SystemPackage
 /// `channels/CHANNEL/state.json`, and its replacement when it cannot be read.
 ///
 /// ```
-/// state.json             names its selections by the digests of their files
-/// state.previous.json    the one before the last change, with its selections
-/// state.damaged.json     the last one that could not be read, for a person to look at
+/// state.json             refers to its selections by the digests of their files
+/// state.previous.json    the state before the last change, with its selections
+/// state.damaged.json     the last unreadable state, kept for inspection
 /// ```
 extension DeviceStore {
-    /// A state, and why it is not that of `state.json`.
+    /// A state, and the reason if it was not read from `state.json`.
     struct FoundState {
         var state: DeviceState
         var fault: StateFault?
@@ -30,12 +30,12 @@ extension DeviceStore {
         try foundState(of: channel).state
     }
 
-    /// Why the state is not that of `state.json`; nil where it is.
+    /// Why the state was not read from `state.json`, or nil if it was.
     package func stateFault(of channel: ChannelName) throws(SyncError) -> StateFault? {
         try foundState(of: channel).fault
     }
 
-    /// The unreadable state that was set aside; nil when there is none.
+    /// The unreadable state that was set aside, or nil if there is none.
     package func damagedState(of channel: ChannelName) -> FilePath? {
         let path = damagedFile(channel)
         return ((try? files.identity(of: path)) ?? nil).map { _ in path }
@@ -61,33 +61,35 @@ extension DeviceStore {
         return try shippedState(in: channel).map { found($0, .embedded) } ?? found(DeviceState(), .nothing)
     }
 
-    /// The state that the device would use if `state.json` could not be read; nil when there is no usable earlier one.
+    /// The state that the device would use if `state.json` were unreadable, or nil if no earlier one is usable.
     func standby(of channel: ChannelName) throws(SyncError) -> DeviceState? {
         try standby(previousFile(channel), of: channel)
     }
 
-    /// A state prepared to replace a later one; files of its selections may be lost.
+    /// A state prepared to replace a later one.
+    ///
+    /// The files of its selections may be lost.
     private func standby(_ path: FilePath, of channel: ChannelName) throws(SyncError) -> DeviceState? {
         let found: DeviceState?
         do throws(SyncError) { found = try readState(path, of: channel, findingLost: true) } catch {
             guard error.isOfTheFile else { throw error }
             return nil
         }
-        // A pending or tried selection may have failed in a change that is lost.
+        // The lost change may have recorded that the pending selection or the trial failed.
         guard var state = found, state.machine.standIn() else { return nil }
         return state
     }
 
-    /// Nil where there is no file.
+    /// Returns nil if the file does not exist.
     ///
-    /// - Parameter findingLost: whether a selection with a wrong file is returned as a lost one.
+    /// - Parameter findingLost: Whether a selection whose file is wrong is returned as a lost one.
     private func readState(
         _ path: FilePath,
         of channel: ChannelName,
         findingLost: Bool = false
     ) throws(SyncError) -> DeviceState? {
         guard let bytes = try optional(path, limit: Limits.stateFile) else { return nil }
-        // Why a selection could not be read, which need not be its file's fault.
+        // The reason why a selection could not be read. Its file need not be the cause.
         var trouble: SyncError?
         do throws(FormatError) {
             return try DeviceState(
@@ -130,15 +132,17 @@ extension DeviceStore {
 
     // MARK: Writing
 
-    /// Afterwards: durable, with the selections that it names, and readable; or the previous state is unchanged.
+    /// Stores the state durably with the selections that it refers to.
     ///
-    /// - Throws: `unreadable`, with nothing changed, for a state that no reader would take.
+    /// If that fails, the previous state is unchanged.
+    ///
+    /// - Throws: `unreadable`, with nothing changed, for a state that could not be read again.
     package func save(_ state: DeviceState, of channel: ChannelName) throws(SyncError) {
         var state = state
         state.bound()
         let bytes = state.json.fileBytes
         try check(bytes, mean: state, at: stateFile(channel))
-        // Checked first: a state that is refused must leave no files behind.
+        // Checked first: a rejected state must leave no files behind.
         for selection in state.selections { try write(selection, of: channel) }
         try wrapped { () throws(FileError) in try files.makeDirectory(directory(of: channel)) }
         if let before = try setAside(channel) {
@@ -169,8 +173,9 @@ extension DeviceStore {
         } catch { throw .unreadable(error) }
     }
 
-    /// Makes the previous state equal to the present one, if it names files that are to be removed: it must stay
-    /// usable.
+    /// Makes the previous state equal to the present one if it refers to files that are to be removed.
+    ///
+    /// It must remain usable.
     ///
     /// The caller holds the writer lock.
     func letPreviousCatchUp(of channel: ChannelName) throws(SyncError) {
@@ -179,13 +184,13 @@ extension DeviceStore {
         let kept = Set(present.state.selections.flatMap { $0.patches.map(\.content) })
         guard !standby.selections.allSatisfy({ $0.contents.isSubset(of: kept) }) else { return }
         guard let bytes = try optional(stateFile(channel), limit: Limits.stateFile) else { return }
-        // No link: what damages the one must not damage the other.
+        // A copy, not a link: damage to one file must not affect the other.
         try save(bytes, as: "state.previous.json", of: channel)
     }
 
-    /// Makes the present state the previous one, or sets it aside when it cannot be read.
+    /// Makes the present state the previous one, or sets it aside if it is unreadable.
     ///
-    /// - Returns: the previous state; nil when there is none.
+    /// - Returns: the previous state, or nil if there is none.
     private func setAside(_ channel: ChannelName) throws(SyncError) -> DeviceState? {
         let (path, previous) = (stateFile(channel), previousFile(channel))
         let state: DeviceState?
@@ -202,13 +207,15 @@ extension DeviceStore {
                 try files.write(try files.read(path, limit: Limits.stateFile), to: sibling)
             }
             try files.rename(sibling, to: previous)
-            // When both names already had one file, both stay.
+            // If both names already referred to one file, rename(2) leaves both.
             try files.removeIfPresent(sibling)
         }
         return state
     }
 
-    /// A state of another build of the app is no way back.
+    /// Removes the previous state and the damaged one.
+    ///
+    /// States for another build of the app are not usable as a fallback.
     func forgetPreviousState(of channel: ChannelName) throws(FileError) {
         try files.removeIfPresent(previousFile(channel))
         try files.removeIfPresent(damagedFile(channel))
@@ -221,7 +228,7 @@ extension FileError {
     }
 }
 
-/// What a file of the store must be, where it is well formed.
+/// The rules that a well-formed file of the store must follow.
 enum StoreRule {
     static let name = "is not what its name says"
     static let readBack = "would not be read as it was written"

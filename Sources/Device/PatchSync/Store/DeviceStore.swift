@@ -8,25 +8,25 @@ package import SystemPackage
 ///
 /// ```
 /// STORE/
-///   config.json                app, server, channel: what `init` was told; the host of the app's pages
+///   config.json                app, server and channel from `init`, other settings, and the host of the app's pages
 ///   device.json                device id
-///   access-token               0600; what the app's pages are opened with (`patchsync serve`)
+///   access-token               0600; the token that opens the app's pages (`patchsync serve`)
 ///   trust/                     TUF metadata as received; root_history/N.root.json
 ///   channels/CHANNEL/          state.json and state.previous.json; patchlist.json, dial.json and parameters.json as last
 ///                              verified; state.damaged.json, where there was one; sync.json, whether the last sync failed;
 ///                              express.json, the last express answers of servers
-///   channels/CHANNEL/selections/<sha256>.json    what a selection holds, named by the digest of its bytes
+///   channels/CHANNEL/selections/<sha256>.json    the content of a selection, named by the digest of its bytes
 ///   objects/ab/<sha256>        0444, made by rename
 ///   bundles/<manifest sha256>/ hard links to objects under their asset paths
-///   indexes/<manifest sha256>  what a start needs of a bundle; made again where it is missing
-///   signatures/<manifest sha256>  which column of a bundle was checked, signature by signature
+///   indexes/<manifest sha256>  data of a bundle that a start needs; created again if missing
+///   signatures/<manifest sha256>  the column of a bundle in which every signature was checked
 ///   Downloading/ PartialDownload/ quarantine/    never served
-///   verified                   which file each object was when it was last hashed
-///   verified-embedded          the same of the files that the app ships
-///   serving/                   which selections running servers hand out: clean-up leaves their files
-///   servers/                   which programs serve the store now, each with its process and port
-///   events.log                 what happened here, and events.previous.log before it; events.lock while they are exchanged
-///   lock  sync.lock            held for one change of state; held by the one sync that runs
+///   verified                   the file identity of each object when it was last hashed
+///   verified-embedded          the same for the embedded files
+///   serving/                   the selections that running servers serve; clean-up keeps their files
+///   servers/                   the programs that serve the store now, each with its process and port
+///   events.log                 events, with events.previous.log before it; events.lock is held while they are exchanged
+///   lock  sync.lock            held for one change of state; held by the one running sync
 ///   serving.lock               held by the one program that serves the store
 /// ```
 package struct DeviceStore: Sendable {
@@ -35,12 +35,14 @@ package struct DeviceStore: Sendable {
     package var objects: ObjectStore
     /// The keys that may sign for this device.
     package let admission: KeyAdmission
-    /// The embedded files; nil without any.
+    /// The embedded files, if any.
     package internal(set) var embedded: EmbeddedFiles?
-    /// False for a disk in memory, which one process alone can see.
+    /// False for a disk in memory, which only one process can access.
     package let isShared: Bool
     let cache = SelectionCache()
-    /// In bytes, for writing; never more than a reader takes.
+    /// The largest selection in bytes that may be written.
+    ///
+    /// It does not exceed the size that readers accept.
     var selectionLimit = Limits.selection
 
     package init(
@@ -78,7 +80,7 @@ package struct DeviceStore: Sendable {
 
     // MARK: Channels
 
-    /// Every channel that this device has a state of.
+    /// All channels for which this device has a state.
     func channels() throws(SyncError) -> [ChannelName] {
         do throws(FileError) {
             return try files.list(root.at("channels")).compactMap { ChannelName($0) }
@@ -118,13 +120,13 @@ package struct DeviceStore: Sendable {
         }
     }
 
-    /// What is none can be made again.
+    /// Returns an empty record if the file is not valid.
     func expressRecord(of channel: ChannelName) -> ExpressRecord {
         let bytes = try? optional(directory(of: channel).at("express.json"), limit: Limits.stateFile)
         return bytes.flatMap { try? ExpressRecord($0) } ?? ExpressRecord()
     }
 
-    /// Only saves requests: a sync without it is as good.
+    /// Errors are ignored: the record only saves requests.
     func save(_ record: ExpressRecord, of channel: ChannelName) {
         try? save(record.json.fileBytes, as: "express.json", of: channel)
     }
@@ -163,7 +165,7 @@ package struct DeviceStore: Sendable {
         try wrapped { () throws(FileError) in try records.save("verified", in: root, of: files) }
     }
 
-    /// The same for the embedded files, by their digests.
+    /// The records of the embedded files, by their digests.
     func shippedRecords() -> VerifiedRecords {
         guard embedded != nil else { return VerifiedRecords() }
         return VerifiedRecords.load(root.at("verified-embedded"), from: files)
@@ -175,9 +177,9 @@ package struct DeviceStore: Sendable {
 
     // MARK: Making and opening
 
-    /// Makes a store from a root of trust that did not come over the network.
+    /// Creates a store from a root of trust that was not downloaded.
     ///
-    /// - Parameter shipped: the selection that the device runs from its first start on.
+    /// - Parameter shipped: The selection that the device runs from its first start.
     package static func create(
         _ store: DeviceStore,
         configuration: DeviceConfiguration,
@@ -189,7 +191,7 @@ package struct DeviceStore: Sendable {
         if try store.optional(store.configurationFile, limit: Limits.stateFile) != nil {
             throw .storeExists(store.root)
         }
-        // Before anything is made: a bundle is a folder of hard links.
+        // Checked before any file is created: a bundle is a folder of hard links.
         if store.isShared, let fault = DiskFiles().linkFault(at: store.root) { throw .file(fault) }
         try store.wrapped { () throws(FileError) in
             for directory in [store.root, store.bundles, store.downloading] { try files.makeDirectory(directory) }
@@ -203,7 +205,7 @@ package struct DeviceStore: Sendable {
             store.recordChecked(shipped)
             try store.save(DeviceState(startingFrom: shipped, in: configuration.channel), of: configuration.channel)
         }
-        // Last: a folder with it is a store.
+        // Written last: a folder with a configuration counts as a store.
         try store.save(configuration)
     }
 
@@ -216,7 +218,7 @@ package struct DeviceStore: Sendable {
         } catch { throw .format(error) }
     }
 
-    /// - Throws: `unreadable`, with nothing changed, for a configuration that no reader would take.
+    /// - Throws: `unreadable`, with nothing changed, for a configuration that could not be read again.
     package func save(_ configuration: DeviceConfiguration) throws(SyncError) {
         try replace("config.json", by: configuration.json.fileBytes) { bytes throws(FormatError) in
             try DeviceConfiguration(bytes, named: configurationFile.string) == configuration
@@ -271,7 +273,9 @@ package struct DeviceStore: Sendable {
 
 /// The name under which pages are served.
 extension DeviceStore {
-    /// Serves pages under this name from the next start on; their storage does not move along.
+    /// Serves pages under this name from the next start.
+    ///
+    /// The pages' browser storage does not move to it.
     package func serve(under host: PagesHost) async throws(SyncError) {
         guard host != (try configuration().pages.host) else { return }
         var change = FactChanges()
@@ -280,11 +284,11 @@ extension DeviceStore {
     }
 }
 
-/// `indexes/<manifest sha256>`: the index of an installed bundle, then the SHA-256 of these bytes.
+/// `indexes/<manifest sha256>`: the index of an installed bundle, followed by the SHA-256 of these bytes.
 extension DeviceStore {
     var indexes: FilePath { root.at("indexes") }
 
-    /// Nil when it is missing, or anything about it is wrong.
+    /// Returns nil if the index is missing or not valid.
     package func index(of manifest: SHA256Digest) -> BundleIndex? {
         guard
             var bytes = try? files.read(indexes.at(manifest.hex), limit: Limits.bundleIndex),
@@ -295,7 +299,7 @@ extension DeviceStore {
         return BundleIndex(bytes, of: manifest)
     }
 
-    /// Afterwards: durable.
+    /// Stores the index durably.
     func save(_ index: consuming BundleIndex) throws(FileError) {
         try files.makeDirectory(indexes)
         let name = index.manifest.hex

@@ -4,14 +4,15 @@ package import PatchStore
 
 /// The room for downloads on a store's file system.
 package struct DiskRoom: Equatable, Sendable {
-    /// The standard reserve: 1 % of the file system, at least 16 MB and at most 256 MB,
-    /// and never more than half of it.
+    /// The standard reserve: 1 % of the file system, between 16 MB and 256 MB, and never more than half of the file system.
     package static func standardReserve(of total: Int?) -> Int {
         let part = min(max(smallestReserve, (total ?? 0) / 100), largestReserve)
         return min(part, (total ?? .max) / 2)
     }
 
-    /// Bytes of one block: a file takes whole ones.
+    /// Bytes of one disk block.
+    ///
+    /// A file occupies whole blocks.
     static let block = 4_096
 
     private static let smallestReserve = 16_000_000
@@ -20,18 +21,18 @@ package struct DiskRoom: Equatable, Sendable {
     package let free: Int
     package let reserve: Int
 
-    /// - Parameter reserve: the device's own; nil for the standard one.
+    /// - Parameter reserve: The device's own reserve in bytes, or nil for the standard one.
     package init(_ space: DiskSpace, reserve: Int?) {
         free = space.freeBytes
         self.reserve = reserve ?? Self.standardReserve(of: space.totalBytes)
     }
 
-    /// Nil if so many bytes fit.
+    /// Returns nil if so many bytes fit.
     package func wait(for needs: Int) -> RoomWait? {
         needs <= max(0, free - reserve) ? nil : RoomWait(needs: needs, free: free, reserve: reserve)
     }
 
-    /// Bytes that a file of this size takes on the disk.
+    /// The bytes that a file of this size occupies on the disk.
     static func taken(by size: Int) -> Int {
         let (sum, overflow) = size.addingReportingOverflow(block - 1)
         return overflow ? .max : sum / block * block
@@ -39,13 +40,13 @@ package struct DiskRoom: Equatable, Sendable {
 }
 
 extension DeviceStore {
-    /// Nil if the free space is unknown.
+    /// Returns nil if the free space is unknown.
     package func room(reserve: Int?) -> DiskRoom? {
         files.space(at: root).map { DiskRoom($0, reserve: reserve) }
     }
 }
 
-/// A version that a sync refused for lack of room.
+/// A version that a sync did not download for lack of disk space.
 package struct NoRoomVersion: Equatable, Sendable {
     package let content: PatchContent
     package let label: Label
@@ -59,7 +60,7 @@ package struct NoRoomVersion: Equatable, Sendable {
 }
 
 extension DeviceState {
-    /// The versions that still do not fit, by the room that there is now.
+    /// The versions that still do not fit in the present room.
     func noRoom(_ room: DiskRoom?) -> [NoRoomVersion] {
         guard let room else { return [] }
         return noRoom.rows.sorted { $0.key < $1.key }.compactMap { content, row in

@@ -6,17 +6,19 @@ import PatchTrust
 import ReleaseFolder
 package import SystemPackage
 
-/// Where the bytes lie that the app ships, by their digest.
+/// The locations of the embedded files, by digest.
 ///
-/// Read once, when the value is made. Nothing here is ever written, copied or fetched.
+/// Read once, when the value is created. The embedded files are never written, copied or downloaded.
 package struct EmbeddedFiles: Sendable {
     package let folder: FilePath
-    /// That the app ships: by their manifests their assets are found.
+    /// The embedded bundles.
+    ///
+    /// Their manifests lead to their assets.
     let bundles: [InstalledPatch]
-    /// Below ``folder``.
+    /// Paths relative to ``folder``.
     private let paths: [SHA256Digest: String]
 
-    /// - Parameter store: where a damaged manifest was healed; without it the assets that it names would be lost too.
+    /// - Parameter store: Contains repaired manifests. Without it, a damaged embedded manifest would hide its assets.
     init(_ embedded: EmbeddedFolder, in store: DeviceStore) {
         let paths = embedded.paths(files: store.files) { digest in
             let bytes = try? store.files.read(store.objects.path(of: digest), limit: Limits.manifest)
@@ -38,23 +40,23 @@ package struct EmbeddedFiles: Sendable {
     var digests: Dictionary<SHA256Digest, String>.Keys { paths.keys }
 }
 
-/// A file on disk that holds the bytes.
+/// The location of a file on disk with the wanted bytes.
 package struct FileLocation: Equatable, Sendable {
     package let path: FilePath
-    /// Below which no symbolic link is followed.
+    /// The folder below which symbolic links are not followed.
     package let root: FilePath
-    /// Whether it is the app's own file.
+    /// Whether it is an embedded file.
     package let isEmbedded: Bool
 }
 
-/// The one answer to where an asset or object lies: the store's own file where there is one, which heals the app's; else
-/// the file with that digest that the app ships.
+/// Finds the file of an asset or object: the store's own file if it exists (it repairs a damaged embedded one), else the
+/// embedded file with that digest.
 extension DeviceStore {
     package func place(of asset: Asset, in bundle: SHA256Digest) throws(FileError) -> FileLocation {
         try place(of: asset.path.text, asset.fingerprint.sha256, in: bundle)
     }
 
-    /// - Parameter path: of an asset in its bundle.
+    /// - Parameter path: The path of an asset in its bundle.
     package func place(of path: String, _ digest: SHA256Digest, in bundle: SHA256Digest) throws(FileError)
         -> FileLocation
     {
@@ -62,7 +64,7 @@ extension DeviceStore {
         return try place(folder.at(path), below: folder, of: digest)
     }
 
-    /// A script, manifest or signature column.
+    /// The location of a script, manifest or signature column.
     func place(of digest: SHA256Digest) throws(FileError) -> FileLocation {
         try place(objects.path(of: digest), below: objects.root, of: digest)
     }
@@ -75,7 +77,9 @@ extension DeviceStore {
         return FileLocation(path: shipped, root: embedded.folder, isEmbedded: true)
     }
 
-    /// The bytes of a script, manifest or column, not compared with their digest again.
+    /// The bytes of a script, manifest or column.
+    ///
+    /// Their digest is not compared again.
     func bytes(of digest: SHA256Digest, limit: Int) throws(FileError) -> FileBytes {
         FileBytes(try files.open(try place(of: digest).path, limit: limit))
     }

@@ -1,7 +1,9 @@
 package import PatchChoice
 package import PatchFormat
 
-/// What an app tells a device of itself and of whoever uses it; what is not named stays.
+/// The changes that an app makes to the settings of its device and user.
+///
+/// Settings without a change keep their value.
 package struct FactChanges: Sendable {
     package enum Change<Value: Sendable>: Sendable {
         case keep
@@ -21,17 +23,17 @@ package struct FactChanges: Sendable {
     package var user = Change<UserID>.keep
     package var platform = Change<Platform>.keep
     package var data: [ConditionKey: Change<ConditionValue>] = [:]
-    /// How many selections confirmed before the present one stay on disk.
+    /// The number of previously confirmed selections that stay on disk.
     package var keep = Change<Int>.keep
-    /// Whether the server is asked what was chosen for this user.
+    /// Whether the server is asked for the user's assignments.
     package var answers = Change<Bool>.keep
-    /// Whether a server is asked for all metadata in one answer first.
+    /// Whether the device first requests all metadata in one answer.
     package var express = Change<Bool>.keep
-    /// Which signatures stand for a bundle's files.
+    /// The signatures that a bundle's files need.
     package var entrySignatures = Change<EntrySignatures>.keep
-    /// Whether whoever works on the app may run scripts of his own.
+    /// Whether a developer may run their own scripts on this device.
     package var debug = Change<Bool>.keep
-    /// The name under which pages are served; nil keeps it.
+    /// The name under which pages are served, or nil to keep it.
     package var host: PagesHost?
 
     package init() {}

@@ -1,7 +1,7 @@
 import PatchChoice
 import PatchFormat
 
-/// What a device is, as its configuration and the facts of another are written.
+/// The facts of a device, as written in its configuration and in the facts given for another device.
 extension Fields {
     func appVersion() throws(FormatError) -> AppVersion? {
         guard let text = try optionalString("appVersion") else { return nil }

@@ -5,9 +5,11 @@ package import PatchStore
 import PatchCrypto
 import PatchTrust
 
-/// One file of a bundle that is served.
+/// Checks of single files of a served bundle.
 extension IntegrityCheck {
-    /// Where a row's file lies, when it is the one that was verified; nothing is read of it.
+    /// The location of a row's file if it is the verified one.
+    ///
+    /// The file is not read.
     package func recorded(_ row: BundleIndex.Row, in patch: InstalledPatch) -> (FileLocation, FileIdentity)? {
         guard let place = try? place(of: row, in: patch), let recorded = recorded(row.sha256, at: place),
             (try? store.files.identity(of: place.path)) == recorded
@@ -15,12 +17,14 @@ extension IntegrityCheck {
         return (place, recorded)
     }
 
-    /// Which file lies there now.
+    /// The identity of the row's present file.
     package func identity(of row: BundleIndex.Row, in patch: InstalledPatch) -> FileIdentity? {
         (try? place(of: row, in: patch)).flatMap { place in (try? store.files.identity(of: place.path)) ?? nil }
     }
 
-    /// Compares its digest; nil when it is missing or altered.
+    /// Compares the file with its digest.
+    ///
+    /// Returns nil if it is missing or altered.
     package mutating func examine(
         _ row: BundleIndex.Row,
         in patch: InstalledPatch
@@ -32,7 +36,7 @@ extension IntegrityCheck {
         return (place, identity)
     }
 
-    /// Its bytes, compared with its digest; nil when it is missing or altered.
+    /// The file's bytes, compared with their digest, or nil if the file is missing or altered.
     package func contents(of row: BundleIndex.Row, in patch: InstalledPatch) throws(FileError) -> [UInt8]? {
         let bytes = try store.files.read(try place(of: row, in: patch).path, limit: row.size)
         return SHA256Digest(of: bytes) == row.sha256 ? bytes : nil

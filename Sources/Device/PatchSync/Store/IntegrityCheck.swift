@@ -10,17 +10,17 @@ import SystemPackage
 package struct FileFault: Equatable, Sendable {
     package enum Wrong: Equatable, Sendable {
         case missing
-        /// By its kind, size, md5, sha1 or sha256.
+        /// The property that differs: kind, size, md5, sha1 or sha256.
         case differs(String)
-        /// The right bytes, which no engine can read.
+        /// The bytes are right, but no engine can read them.
         case unreadable
     }
 
-    /// `web 1.0.0 app/main.js`, `fix-cart-total 1`.
+    /// The patch and file, such as `web 1.0.0 app/main.js` or `fix-cart-total 1`.
     package let file: String
     package let wrong: Wrong
 
-    /// Nil for a fault of a script or a manifest, the asset otherwise.
+    /// The asset, or nil for a fault of a script or a manifest.
     package let asset: Asset?
 }
 
@@ -30,9 +30,9 @@ package struct FileFault: Equatable, Sendable {
 package struct IntegrityCheck {
     let store: DeviceStore
     package private(set) var records: VerifiedRecords
-    /// Of the files that the app ships.
+    /// The records of the embedded files.
     private var shipped: VerifiedRecords
-    /// Manifests of bundles whose index was found in its file.
+    /// Manifests of bundles whose index was read from its file.
     private var indexed: Set<SHA256Digest> = []
     /// Called with the number of files checked by ``faults(of:_:)``.
     var looked: @Sendable (_ files: Int) -> Void = { _ in }
@@ -41,16 +41,18 @@ package struct IntegrityCheck {
         self.init(store: store, records: records, shipped: store.shippedRecords())
     }
 
-    /// - Parameter shipped: of the files that the app ships.
+    /// - Parameter shipped: The records of the embedded files.
     init(store: DeviceStore, records: VerifiedRecords, shipped: VerifiedRecords) {
         self.store = store
         self.records = records
         self.shipped = shipped
     }
 
-    /// All faults of a patch's files; empty when it is complete and intact.
+    /// All faults of a patch's files.
     ///
-    /// - Parameter known: its manifest, if it was read and verified just now.
+    /// Empty if the patch is complete and intact.
+    ///
+    /// - Parameter known: The patch's manifest, if it was read and verified just now.
     package mutating func faults(
         of patch: InstalledPatch,
         _ known: AssetManifest? = nil
@@ -76,7 +78,9 @@ package struct IntegrityCheck {
         }
     }
 
-    /// Hands over the assets whose file is not the recorded one; compares some thousands at a time.
+    /// Passes on the assets whose file is not the recorded one.
+    ///
+    /// Compares some thousands at a time.
     private mutating func forSuspicious(
         _ assets: [Asset],
         in bundle: SHA256Digest,
@@ -86,7 +90,7 @@ package struct IntegrityCheck {
         while !rest.isEmpty {
             let some = rest.prefix(FileIdentity.batch)
             rest = rest.dropFirst(some.count)
-            // Errors of the disk are reported by the closer check.
+            // Disk errors are reported by the closer check.
             let found = try? store.files.identities(of: some.map(\.path.text), below: store.bundle(bundle))
             for (number, asset) in some.enumerated() {
                 let identity = found?[number]
@@ -104,16 +108,18 @@ package struct IntegrityCheck {
         try object(patch.fingerprint, named: "\(patch.label) manifest", mustBeText: false)
     }
 
-    /// Whether every file of a bundle is the recorded one, and its manifest unchanged; neither is parsed.
+    /// Whether every file of a bundle is the recorded one and its manifest is unchanged.
     ///
-    /// Errors of the disk are reported by the closer check.
+    /// No file is parsed.
+    ///
+    /// Disk errors are reported by the closer check.
     private mutating func isUntouched(_ patch: InstalledPatch) -> Bool {
         let digest = patch.fingerprint.sha256
         guard let index = store.index(of: digest) else { return false }
         indexed.insert(digest)
         guard let place = try? store.place(of: digest), let manifest = try? store.files.status(of: place.path),
             manifest.kind == .file, recorded(digest, at: place) == manifest.identity,
-            // Nothing else reads it any more, so damage by its medium would go unseen.
+            // The manifest is hashed: it is no longer read elsewhere, so damage to it on the medium would stay undetected.
             let bytes = try? store.bytes(of: digest, limit: Limits.manifest), SHA256Digest(of: bytes) == digest
         else { return false }
         let (store, check) = (store, self)
@@ -127,16 +133,16 @@ package struct IntegrityCheck {
         }
     }
 
-    /// - Parameter own: the bundle's own file; nil when there is none and the app's may be used.
+    /// - Parameter own: The bundle's own file, or nil if it does not exist and the embedded file may be used.
     private func isRecorded(_ own: FileIdentity?, _ digest: SHA256Digest) -> Bool {
         if let own { return records[digest] == own }
         guard let shipped = shipped[digest], let path = store.embedded?.file(digest) else { return false }
         return (try? store.files.identity(of: path)) == shipped
     }
 
-    /// The index of a bundle, made from its manifest; nil when that cannot be read.
+    /// The index of a bundle, created from its manifest, or nil if the manifest is unreadable.
     ///
-    /// - Parameter known: its manifest, if it was read and verified just now.
+    /// - Parameter known: The manifest, if it was read and verified just now.
     package func index(
         of patch: InstalledPatch,
         _ known: AssetManifest? = nil
@@ -144,14 +150,14 @@ package struct IntegrityCheck {
         try manifest(of: patch, known).flatMap { BundleIndex($0, manifest: patch.fingerprint.sha256) }
     }
 
-    /// Whether the index of a bundle was found in its file and is right.
+    /// Whether the index of a bundle was read from its file and is valid.
     func hasIndex(of patch: InstalledPatch) -> Bool {
         indexed.contains(patch.fingerprint.sha256)
     }
 
-    /// The manifest of a bundle whose object is intact; nil when it cannot be read.
+    /// The manifest of a bundle whose object is intact, or nil if it is unreadable.
     ///
-    /// - Parameter known: the manifest, if it was read and verified just now.
+    /// - Parameter known: The manifest, if it was read and verified just now.
     package func manifest(
         of patch: InstalledPatch,
         _ known: AssetManifest? = nil
@@ -165,16 +171,18 @@ package struct IntegrityCheck {
         return manifest
     }
 
-    /// Whether every signature of a bundle's column was checked, and it lies here as it did then.
+    /// Whether every signature of a bundle's column was checked, and the stored column is still the same.
     mutating func hasCheckedColumn(of patch: InstalledPatch) throws(SyncError) -> Bool {
         guard let column = patch.column else { return true }
         guard store.hasChecked(column, of: patch.fingerprint.sha256) else { return false }
         return try hasColumn(of: patch)
     }
 
-    /// Whether a bundle's signatures are on disk as the role names them; whether they hold is another question.
+    /// Whether the signature column that the role lists is stored intact.
     ///
-    /// Running versions do not need them, so their absence is no fault.
+    /// The signatures themselves are not checked.
+    ///
+    /// Running versions do not need their signatures, so a missing column is not a fault.
     mutating func hasColumn(of patch: InstalledPatch) throws(SyncError) -> Bool {
         guard let column = patch.column else { return true }
         let (place, condition) = try condition(of: column, expected: nil)
@@ -183,7 +191,7 @@ package struct IntegrityCheck {
         return true
     }
 
-    /// The patch's state as a whole: its first fault, if any.
+    /// The state of the whole patch: its first fault, if any.
     package mutating func onDisk(_ patch: InstalledPatch) throws(SyncError) -> PatchOnDisk {
         guard let first = try faults(of: patch).first else { return .intact }
         switch first.wrong {
@@ -218,8 +226,9 @@ package struct IntegrityCheck {
         }
     }
 
-    /// The state of the file that holds a script, manifest or column; a file unchanged since it was recorded is not
-    /// hashed.
+    /// The state of the file of a script, manifest or column.
+    ///
+    /// A file that is unchanged since it was recorded is not hashed.
     func condition(
         of digest: SHA256Digest,
         expected: Fingerprint?,
@@ -234,7 +243,9 @@ package struct IntegrityCheck {
         }
     }
 
-    /// Checks an asset's file: a link to its object, so that one record serves both names, or the app's own file.
+    /// Checks an asset's file.
+    ///
+    /// It is a link to its object, so that one record covers both names, or the embedded file.
     private mutating func wrong(with asset: Asset, in bundle: SHA256Digest) throws(SyncError) -> FileFault.Wrong? {
         let (expected, digest) = (asset.fingerprint, asset.fingerprint.sha256)
         let (place, condition) = try store.wrapped { () throws(FileError) in
@@ -253,7 +264,9 @@ package struct IntegrityCheck {
         }
     }
 
-    /// Whether the app ships these bytes, intact: they are then used there, and neither fetched nor linked.
+    /// Whether these bytes are embedded and intact.
+    ///
+    /// They are then used in place, and neither downloaded nor linked.
     mutating func isEmbedded(_ fingerprint: Fingerprint) throws(SyncError) -> Bool {
         try isEmbedded(fingerprint.sha256, expected: fingerprint)
     }
@@ -272,12 +285,12 @@ package struct IntegrityCheck {
         place.isEmbedded ? shipped[digest] : records[digest]
     }
 
-    /// - Parameter place: where the digest was compared.
+    /// - Parameter place: The location of the file whose digest was compared.
     package mutating func record(_ identity: FileIdentity, of digest: SHA256Digest, at place: FileLocation) {
         if place.isEmbedded { shipped[digest] = identity } else { records[digest] = identity }
     }
 
-    /// Records objects that were digested while they arrived.
+    /// Records objects that were hashed while they were downloaded.
     mutating func record(_ objects: [SHA256Digest: FileIdentity]) {
         for (digest, identity) in objects { records[digest] = identity }
     }
@@ -287,7 +300,7 @@ package struct IntegrityCheck {
         shipped[digest] = nil
     }
 
-    /// For changes of links, which change a file's record.
+    /// Keeps the records valid across changes of hard links, which change a file's identity.
     mutating func carrying(
         _ digests: some Collection<SHA256Digest>,
         over change: () throws(FileError) -> Void

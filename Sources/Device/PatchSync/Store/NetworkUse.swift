@@ -5,11 +5,13 @@ package import PatchFetch
 package struct NetworkUse: Equatable, Sendable {
     package static let most = 1_000_000_000_000
 
-    /// Whether bytes cost something: then only what is mandatory comes, and what fits into the allowance.
+    /// Whether the network is metered.
+    ///
+    /// Only mandatory versions, and others within the allowance, are then downloaded.
     package var isMetered = false
-    /// Bytes that a sync may fetch of what is not mandatory, while metered.
+    /// The bytes that a sync may spend on versions that are not mandatory while the network is metered.
     package var allowance = 0
-    /// The most bytes a second; nil for as fast as they come.
+    /// The limit in bytes per second, or nil for no limit.
     package var rate: Int?
 
     package init() {}
@@ -27,12 +29,12 @@ package struct NetworkUse: Equatable, Sendable {
         ]
     }
 
-    /// The allowance that holds now; nil where bytes cost nothing.
+    /// The active allowance, or nil if the network is unmetered.
     package var meteredAllowance: Int? { isMetered ? allowance : nil }
 }
 
 extension Deadlines {
-    /// At the device's own rate, unless another is asked for.
+    /// Applies the device's own rate, unless the caller set another one.
     package func using(_ network: NetworkUse) -> Deadlines {
         var deadlines = self
         deadlines.rate = rate ?? network.rate

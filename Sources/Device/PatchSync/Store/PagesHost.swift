@@ -2,25 +2,25 @@ package import PatchCrypto
 
 /// The name under which the pages of an app are served.
 package enum PagesHost: String, CaseIterable, Equatable, Sendable {
-    /// A host of the app's own (``HostLabel``), whose cookies reach no other port of the machine.
+    /// A host name of the app's own (``HostLabel``). Its cookies are sent to no other port of the machine.
     case own
-    /// For code that looks for this name. Every port of the machine gets its cookies.
+    /// A name for code that requires it. Its cookies are sent to every port of the machine.
     case localhost
-    /// For web views that resolve no such name. Every port of the machine gets its cookies.
+    /// A name for web views that do not resolve the others. Its cookies are sent to every port of the machine.
     case address = "127.0.0.1"
 
     package static let rule = "must be own, localhost or 127.0.0.1"
 
-    /// Whether every program of this machine can listen under the same name, and gets its cookies.
+    /// Whether all programs of this machine can listen under the same name and receive its cookies.
     package var isShared: Bool { self != .own }
 
-    /// - Parameter name: as URLs have it.
+    /// - Parameter name: The host name as used in URLs.
     package init(named name: String) {
         self = PagesHost(rawValue: name).flatMap { $0.isShared ? $0 : nil } ?? .own
     }
 }
 
-/// The name under which the pages of a store are served, with the secret of one of its own.
+/// The name under which the pages of a store are served, with the secret of an own name.
 package enum PagesName: Equatable, Sendable {
     case own(HostLabel)
     case shared(Shared)
@@ -38,7 +38,7 @@ package enum PagesName: Equatable, Sendable {
         }
     }
 
-    /// As URLs have it, without the port.
+    /// The name as used in URLs, without the port.
     package var text: String {
         switch self {
         case .own(let label): label.host
@@ -46,7 +46,9 @@ package enum PagesName: Equatable, Sendable {
         }
     }
 
-    /// The same name where it is of this kind, for storage belongs to it; else another one.
+    /// The same name if it already has this kind, because the browser storage belongs to it.
+    ///
+    /// Otherwise a new name.
     package func changed(to host: PagesHost) -> PagesName {
         switch (host, self) {
         case (.own, .own): self
@@ -58,10 +60,10 @@ package enum PagesName: Equatable, Sendable {
 }
 
 /// The name under which the pages of an app are served on this device alone: `LABEL.localhost`, which browsers resolve to
-/// loopback by themselves (RFC 6761 §6.3).
+/// loopback without DNS (RFC 6761 §6.3).
 ///
-/// A secret of the store: a host's cookies go to each of its ports, so that whoever knew the name could lead a browser to
-/// a port of theirs under it.
+/// It is a secret of the store. A host's cookies are sent to each of its ports, so a program that knew the name could lead a
+/// browser to its own port under it.
 package struct HostLabel: RandomText {
     package let text: String
 
@@ -69,6 +71,6 @@ package struct HostLabel: RandomText {
         text = digits.text
     }
 
-    /// What stands in a URL and in `Host`, without the port.
+    /// The host name in URLs and in `Host`, without the port.
     package var host: String { "\(text).localhost" }
 }

@@ -2,14 +2,16 @@ import PatchFormat
 package import PatchStore
 import SystemPackage
 
-/// A program that serves the pages of a store just now, as others find it.
+/// A program that serves the pages of a store now, as other programs find it.
 package struct RunningServer: Equatable, Sendable {
-    /// Bytes of what is written of one.
+    /// The largest file of one server, in bytes.
     private static let limit = 1_024
 
     package let process: Int
     package let port: Int
-    /// The kind of name that pages are served under; an own name is a secret, and is not written here.
+    /// The kind of host name that pages are served under.
+    ///
+    /// An own name is a secret and is not written here.
     package let host: PagesHost
 
     package init(process: Int, port: Int, host: PagesHost) {
@@ -45,15 +47,15 @@ package struct RunningServer: Equatable, Sendable {
 extension DeviceStore {
     private var servers: FilePath { root.at("servers") }
 
-    /// Tells other programs that this one serves the store, for as long as the answer lives.
+    /// Announces to other programs that this one serves the store, for as long as the returned value exists.
     ///
-    /// - Returns: nil where the disk takes nothing; then nobody knows.
+    /// - Returns: nil if the disk is not writable. Other programs then cannot find this one.
     package func announcing(_ server: RunningServer) -> LiveFile? {
         guard isShared else { return nil }
         return try? LiveFile(holding: server.json.fileBytes, in: servers)
     }
 
-    /// Who serves this store just now, as far as that can be read.
+    /// The programs that serve this store now, as far as their files are readable.
     package var runningServers: [RunningServer] {
         guard isShared else { return [] }
         return (try? RunningServer.all(in: servers)) ?? []

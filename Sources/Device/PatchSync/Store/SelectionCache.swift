@@ -5,7 +5,9 @@ import PatchFormat
 import PatchStore
 import SystemPackage
 
-/// Selections that were read, by their files: none is read twice in a process while its file is the same one.
+/// Caches the selections that were read, by file.
+///
+/// A process reads a selection again only if its file changed.
 final class SelectionCache: Sendable {
     private struct Known {
         let identity: FileIdentity
@@ -22,7 +24,7 @@ final class SelectionCache: Sendable {
         known.withLockedValue { $0[path] = Known(identity: identity, content: content) }
     }
 
-    /// Forgets what lies in `folder` and is none of these.
+    /// Drops the cached files in `folder` that are not listed.
     func forget(in folder: FilePath, but kept: Set<FilePath>) {
         known.withLockedValue { known in
             known = known.filter { $0.key.removingLastComponent() != folder || kept.contains($0.key) }

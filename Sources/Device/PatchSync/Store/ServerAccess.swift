@@ -1,28 +1,30 @@
 package import PatchFetch
 package import PatchFormat
 
-/// How a device reaches its servers, besides the first one's URL.
+/// How a device reaches its servers, besides the URL of the first one.
 ///
-/// Members of `config.json`, all optional: `mirrors`, `ca` (PEM, so that the store holds all that it needs) and `pins`.
+/// Members of `config.json`, all optional: `mirrors`, `ca` (PEM, so that the store needs no other file) and `pins`.
 package struct ServerAccess: Equatable, Sendable {
     package static let mirrorsLimit = 16
     package static let pinsLimit = 16
 
-    /// Asked after the server, in this order.
+    /// The servers to ask after the first one, in this order.
     package var mirrors: [ServerURL] = []
-    /// PEM: who vouches for the servers in place of the system's roots.
+    /// The certificate authorities in PEM that replace the system's roots.
     package var authorities: String?
-    /// Of these keys a server must have one.
+    /// The pinned keys.
+    ///
+    /// A server must have one of them.
     package var pins: [PublicKeyPin] = []
 
     package init() {}
 
-    /// - Throws: `noAuthority` when the PEM holds no certificate.
+    /// - Throws: `noAuthority` if the PEM contains no certificate.
     package func trust() throws(TLSFault) -> TLSTrust {
         try TLSTrust(authorities: authorities.map { Array($0.utf8) }, pins: Set(pins))
     }
 
-    /// Refuses what could never work or would be ignored: pins and authorities are for `https://` only.
+    /// Rejects settings that cannot work or would be ignored: pins and authorities require `https://`.
     package func check(_ server: ServerURL) throws(TLSFault) {
         guard try trust().needsTLS else { return }
         if let plain = ([server] + mirrors).first(where: { !$0.isSecure }) { throw .notEncrypted(host: plain.host) }
@@ -58,7 +60,7 @@ package struct ServerAccess: Equatable, Sendable {
 }
 
 extension Array {
-    /// `map` with its error's type, which the standard one loses in a closure of several statements.
+    /// `map` that keeps the type of its error, which the standard one loses in a closure of several statements.
     fileprivate func mapped<Value, Failure: Error>(
         _ transform: (Element) throws(Failure) -> Value
     ) throws(Failure) -> [Value] {

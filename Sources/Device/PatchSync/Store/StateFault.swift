@@ -4,15 +4,15 @@ package import SystemPackage
 
 /// A `state.json` that could not be read, and the state that the device uses instead.
 ///
-/// The last decision is lost with it: a block, a rollback, a confirmation. A pending or tried selection of the copy is
-/// chosen anew. Trust is kept apart, so no older list is taken than before.
+/// The last change is lost with it: a block, a rollback, or a confirmation. A pending selection or a trial of the copy is
+/// chosen again. Trust is stored separately, so an older list than before is still rejected.
 package struct StateFault: Equatable, Sendable {
     package enum Standby: String, CaseIterable, Sendable {
         /// The state before the last change, or the readable part of this one.
         case previous
         /// The embedded selection.
         case embedded
-        /// Nothing is known to be installed; the next sync uses the files on disk.
+        /// No installed version is known. The next sync uses the files on disk.
         case nothing
     }
 
@@ -34,7 +34,7 @@ extension StateFault: CustomStringConvertible {
 }
 
 extension SyncError {
-    /// Whether the file itself is wrong, and another try would fail too.
+    /// Whether the file itself is wrong, so that reading it again would fail too.
     var isOfTheFile: Bool {
         switch self {
         // A file that root left behind stays unreadable too. The next change replaces it.

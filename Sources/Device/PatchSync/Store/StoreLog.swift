@@ -2,12 +2,14 @@ package import PatchFormat
 package import PatchStore
 package import SystemPackage
 
-/// What happened to a store, a line of JSON each: two files at most, the older one renamed when the newer one is full.
+/// The events of a store, one line of JSON each.
 ///
-/// It is never durable and never in the way: where nothing can be written, nothing is said. Programs that work on one store may
-/// write at the same time.
+/// There are at most two files. The older one is renamed when the newer one is full.
+///
+/// The log is not durable. If it cannot be written, the events are dropped. Several programs that use one store may write at the
+/// same time.
 package struct StoreLog: Sendable {
-    /// Bytes of each of the two files, about.
+    /// The approximate size limit in bytes of each of the two files.
     package static let limit = 256 * 1024
 
     package let file: FilePath
@@ -24,7 +26,7 @@ package struct StoreLog: Sendable {
 
     package func append(_ lines: [JSON]) {
         guard !lines.isEmpty else { return }
-        // A line that a crash tore ends here, and costs no other.
+        // The leading newline ends a line that a crash truncated, so that only that line is lost.
         let bytes = lines.flatMap { line -> [UInt8] in [0x0A] + line.fileBytes + [0x0A] }
         try? write(bytes)
     }
@@ -49,7 +51,7 @@ package struct StoreLog: Sendable {
         }
     }
 
-    /// Unless another program does it just now, or did.
+    /// Exchanges the files, unless another program is doing it or has done it.
     private func rotate() throws(FileError) {
         guard let lock = try? StoreLock(lock) else { return }
         defer { withExtendedLifetime(lock) {} }
@@ -60,7 +62,9 @@ package struct StoreLog: Sendable {
         try files.rename(file, to: previous)
     }
 
-    /// Oldest first; what is no line of ours is passed over.
+    /// The events, oldest first.
+    ///
+    /// Lines that are not valid are skipped.
     package func lines() -> [JSON] {
         [previous, file].flatMap { path -> [JSON] in
             guard let bytes = try? files.read(path, limit: 4 * Self.limit) else { return [] }

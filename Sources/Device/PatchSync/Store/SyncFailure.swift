@@ -7,14 +7,14 @@ import SystemPackage
 
 /// The last sync of a channel, if it failed, and how many failed in a row.
 ///
-/// `channels/CHANNEL/sync.json` keeps it, so that `status` can report it without a log. The file stays after a successful sync: on a
-/// full disk the next failure is written into its room.
+/// Stored in `channels/CHANNEL/sync.json`, so that `status` can report it without a log. The file remains after a successful sync,
+/// so that the next failure can be written in its place on a full disk.
 package struct SyncFailure: Equatable, Sendable {
     /// Higher counts are stored as this one.
     package static let mostInARow = 1_000_000
-    /// Characters of an error's sentence.
+    /// The maximum number of characters of an error's sentence.
     static let longestText = 500
-    /// Bytes of the file: it always has as many, so that any failure fits into the room of the one before.
+    /// The fixed size of the file in bytes, so that any failure fits in the space of the one before.
     static let fileBytes = 8_192
 
     /// When the last sync failed.
@@ -25,7 +25,7 @@ package struct SyncFailure: Equatable, Sendable {
     package let code: SyncFailureCode
     /// The error's sentence.
     package let text: String
-    /// The version that could not be fetched, if the sync itself went on.
+    /// The version that could not be downloaded, if the sync itself continued.
     package let label: Label?
 
     package init(
@@ -41,7 +41,7 @@ package struct SyncFailure: Equatable, Sendable {
         self.text = String(String.UnicodeScalarView(text.unicodeScalars.prefix(Self.longestText)))
     }
 
-    /// One more failure.
+    /// Adds one failure to the row.
     init(_ error: SyncError, of label: Label? = nil, at time: UTCTime, after before: SyncFailure?) {
         self.init(
             time: time,
@@ -54,7 +54,9 @@ package struct SyncFailure: Equatable, Sendable {
     }
 }
 
-/// Why a sync failed, for programs: the codes are the same in every version.
+/// The reason why a sync failed, for programs.
+///
+/// The codes do not change between versions.
 package enum SyncFailureCode: String, CaseIterable, Sendable {
     case diskFull, noRoom, notWritable, diskFailed, storeDamaged
     case nameUnknown, noConnection, noAnswer, busy, webPage, redirected, noHTTP
@@ -151,9 +153,9 @@ package enum SyncFailureCode: String, CaseIterable, Sendable {
 }
 
 extension SyncFailure {
-    /// `last sync failed 15:15 UTC, disk full, 3 in a row`.
+    /// A sentence such as `last sync failed 15:15 UTC, disk full, 3 in a row`.
     ///
-    /// - Parameter now: the date is left out for a failure of the same day.
+    /// - Parameter now: The present time. The date is omitted for a failure of the same day.
     package func sentence(at now: UTCTime) -> String {
         "last sync failed \(Self.clock(time, at: now)), "
             + (label.map { "\($0): " } ?? "") + "\(code.words), \(inARow) in a row"
@@ -165,7 +167,7 @@ extension SyncFailure {
         return text.hasPrefix(today) ? clock : "\(text.prefix(10)) \(clock)"
     }
 
-    /// As `status --json` has it.
+    /// The object in the output of `status --json`.
     package var json: JSON {
         .fields([
             ("at", .text(time.description)), ("since", .text(since.description)), ("inARow", .integer(inARow)),
@@ -182,7 +184,7 @@ extension SyncFailure {
             time: try fields.time("at"),
             since: try fields.time("since"),
             inARow: try fields.integer("inARow", in: 1...Self.mostInARow),
-            // A newer program may know more.
+            // A newer program may have written a code that is unknown here.
             code: SyncFailureCode(rawValue: try fields.string("code")) ?? .other,
             text: try fields.string("error"),
             label: label
@@ -198,7 +200,7 @@ extension DeviceStore {
 
     /// The failure of the last sync, or nil if it succeeded.
     ///
-    /// An unreadable file counts as none.
+    /// An unreadable file counts as no failure.
     package func syncFailure(of channel: ChannelName) -> SyncFailure? {
         guard let bytes = try? files.read(syncFile(channel), limit: SyncFailure.fileBytes),
             let json = try? JSON.document(bytes, named: "sync.json", limit: SyncFailure.fileBytes),
@@ -211,7 +213,7 @@ extension DeviceStore {
 
     /// Runs a sync and stores whether it failed.
     ///
-    /// A sync that was cancelled, or that another process made impossible, counts for nothing. The sync's outcome never depends on
+    /// A sync that was cancelled, or that another process prevented, does not count. The outcome of a sync never depends on
     /// this file.
     package func notingFailure(
         at now: @Sendable () -> UTCTime,
@@ -228,21 +230,21 @@ extension DeviceStore {
         }
     }
 
-    /// - Parameter failure: nil for a successful sync.
+    /// - Parameter failure: The error, or nil after a successful sync.
     private func note(_ failure: (SyncError, Label?)?, at time: UTCTime) {
         guard let channel = try? configuration().channel else { return }
         let before = syncFailure(of: channel)
-        // A success is written once, so that a device with nothing to fetch writes nothing.
+        // A success is written only once, so that a device with nothing to download does not write to its disk.
         if failure == nil, before == nil, ((try? files.identity(of: syncFile(channel))) ?? nil) != nil { return }
         let after = failure.map { SyncFailure($0.0, of: $0.1, at: time, after: before) }
         var bytes = JSON.fields([("format", .text(Self.syncFormat)), ("failure", after?.json)]).fileBytes
         bytes += [UInt8](repeating: 0x20, count: max(0, SyncFailure.fileBytes - bytes.count))
         do throws(SyncError) { try save(bytes, as: "sync.json", of: channel) } catch .file(.noSpace) {
-            // The old file's room is enough for the new one. A crash in between costs the count alone.
+            // The old file's space is enough for the new one. A crash in between loses only the count.
             guard failure != nil, (try? files.removeIfPresent(syncFile(channel))) != nil else { return }
             try? save(bytes, as: "sync.json", of: channel)
         } catch {
-            // A store that cannot be written has no memory of its failures.
+            // A store that is not writable does not count its failures.
         }
     }
 }

@@ -3,7 +3,7 @@ import PatchFormat
 import PatchStore
 package import SystemPackage
 
-/// The time zones of this machine: the files of the package tzdata, and `/etc/localtime`.
+/// The time zones of this machine: the files of the tzdata package and `/etc/localtime`.
 package struct SystemZones: Sendable {
     package static let standardFolder: FilePath = "/usr/share/zoneinfo"
     package static let standardLocal: FilePath = "/etc/localtime"
@@ -15,9 +15,9 @@ package struct SystemZones: Sendable {
         (self.folder, localFile) = (folder, local)
     }
 
-    /// Reads a zone's rules anew: a package update may have changed them.
+    /// Reads a zone's rules again, because a package update may have changed them.
     ///
-    /// A zone that cannot be read is an error. No other clock is taken in its place.
+    /// An unreadable zone is an error. No other zone replaces it.
     package func rules(of zone: WindowZone) throws(ZoneFault) -> TimeZoneRules {
         if let rules = zone.fixedRules { return rules }
         let path = if case .named(let name) = zone { folder.appending(name.text) } else { localFile }

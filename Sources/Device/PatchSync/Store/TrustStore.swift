@@ -2,7 +2,7 @@ import PatchFormat
 package import PatchStore
 package import SystemPackage
 
-/// TUF metadata on a device, byte for byte as received: `ROLE.json`, and the roots that were followed.
+/// TUF metadata on a device, stored byte for byte as received: `ROLE.json`, and the roots that were followed.
 ///
 /// ```
 /// root.json timestamp.json snapshot.json targets.json ROLE.json     role names percent-encoded
@@ -44,7 +44,7 @@ package struct TrustStore: Sendable {
         } catch { throw .file(error) }
     }
 
-    /// Keeps a root under its number before it becomes the present one.
+    /// Stores a root under its number before it becomes the present one.
     func saveRoot(_ bytes: [UInt8], version: Int) throws(SyncError) {
         do throws(FileError) {
             try files.replace("\(version).root.json", in: history, with: bytes)
@@ -52,7 +52,9 @@ package struct TrustStore: Sendable {
         } catch { throw .file(error) }
     }
 
-    /// Makes the folders; the root comes later.
+    /// Creates the folders.
+    ///
+    /// The root is written later.
     func prepare() throws(FileError) {
         try files.makeDirectory(history)
     }

@@ -1,13 +1,15 @@
 package import PatchChoice
 import PatchFormat
 
-/// What the owner of a device has decided about what is new: who is asked, and when it may start.
+/// The owner's settings for new versions: which ones need approval, and when they may start.
 package struct UpdatePolicy: Equatable, Sendable {
     package static let standardLimit = Duration.days(7)
     package static let longestLimit = Duration.days(365)
 
     package var consent = Consent.automatic
-    /// How long somebody may put off what is new, in a row; zero: not at all.
+    /// The maximum total length of consecutive postponements.
+    ///
+    /// Zero forbids them.
     package var postponeLimit = standardLimit
     package var windows = MaintenanceWindows()
 

@@ -5,15 +5,15 @@ import PatchTrust
 package import ReleaseFolder
 import SystemPackage
 
-/// What an app ships, once every signature and digest in it was checked.
+/// The embedded selection, after every signature and digest in it was checked.
 package struct VerifiedEmbedded: Sendable {
     package let document: EmbeddedDocument
     package let sha256: SHA256Digest
     let records: VerifiedRecords
 
     /// - Parameters:
-    ///   - app: whose folder it must be.
-    ///   - store: whose device is to run it.
+    ///   - app: The app that the folder must belong to.
+    ///   - store: The store whose device is to run it.
     package init(_ folder: EmbeddedFolder, for app: AppID, in store: DeviceStore) throws(SyncError) {
         do throws(TrustError) {
             try store.admission.check(folder.document.entryKeys, role: folder.document.channel.text)
@@ -31,7 +31,7 @@ package struct VerifiedEmbedded: Sendable {
         sha256 = folder.sha256
     }
 
-    /// The selection as the first of a channel's state.
+    /// The embedded selection as the first of a channel's state.
     func selection(number: Int, in channel: ChannelName) -> Selection {
         Selection(
             number: number,
@@ -46,7 +46,7 @@ package struct VerifiedEmbedded: Sendable {
 }
 
 extension DeviceState {
-    /// A channel's state when nothing was ever synced: what the app ships runs, and is what is gone back to.
+    /// A channel's state before the first sync: the embedded selection is active, and is the target of a rollback.
     init(startingFrom embedded: VerifiedEmbedded, in channel: ChannelName, after number: Int = 0) {
         self.init()
         let selection = embedded.selection(number: number + 1, in: channel)

@@ -15,8 +15,8 @@ struct DeviceSnapshot: Sendable {
 
 /// A download of one offer, for a device in one state.
 ///
-/// Versions that do not fit this device or do not arrive are added to its facts, so the next choice leaves them out, and the versions
-/// that require them.
+/// Versions that are incompatible with this device or cannot be downloaded are added to its facts. The next choice then leaves them
+/// out, along with the versions that require them.
 struct DownloadJob {
     struct Result: Sendable {
         let plan: SyncPlan
@@ -37,7 +37,7 @@ struct DownloadJob {
     }
 }
 
-/// Counts what travelled in a sync, also for lists that a newer one replaced.
+/// Counts the files and bytes of a sync, including those for lists that a newer one replaced.
 final class Traffic: Sendable {
     private let state = NIOLockedValueBox((files: 0, bytes: 0))
 
@@ -55,12 +55,12 @@ final class Traffic: Sendable {
 extension SyncEngine {
     /// The versions for this device that may be downloaded now.
     ///
-    /// Asks the server where the choice depends on its answers, and leaves versions that must wait for an unmetered network.
+    /// The server is asked if the choice depends on its answers. Versions that must wait for an unmetered network are left out.
     func choose(for job: inout DownloadJob) async throws(SyncError) -> SyncPlan {
         while true {
             let offer = job.offer
             let plan = SyncPlan(list: offer.list, role: offer.role, machine: job.machine, under: job.context)
-            // No place is taken for a version that waits. The server's choices are asked for first.
+            // No place is requested for a version that must wait, so the server is asked for the user's assignments first.
             let asksFirst = job.context.answers.wantsChoices && plan.question(for: nil) != nil
             let waiting =
                 asksFirst ? [:] : try await waiting(in: plan, offer.list, job.outcome, by: &job.judge)
@@ -94,14 +94,14 @@ extension SyncEngine {
         job.context.noRoom = job.outcome.noRoom
     }
 
-    /// Heals files besides those of the plan.
+    /// Repairs files of other versions than those of the plan.
     func finish(_ plan: SyncPlan, of job: inout DownloadJob) async throws(SyncError) -> DownloadJob.Result {
         defer { job.traffic.add(job.outcome) }
         try await healKept(beside: plan, list: job.offer.list, job.machine, &job.outcome)
         return DownloadJob.Result(plan: plan, outcome: job.outcome)
     }
 
-    /// A person approves of all that this plan takes, also where its download breaks off.
+    /// Records a person's approval of all versions that this plan takes, even if the download is interrupted.
     func recordApprovals(of plan: SyncPlan) async throws(SyncError) {
         let new = plan.wanted.filter(\.isNew).map(\.patch)
         guard approvesAll, configuration.policy.consent != .automatic, !new.isEmpty else { return }
@@ -126,7 +126,7 @@ extension SyncEngine {
         return transfers
     }
 
-    /// - Parameter outcome: of this sync's earlier downloads.
+    /// - Parameter outcome: The outcome of this sync's earlier downloads.
     func download(of plan: SyncPlan, _ list: VerifiedList, after outcome: Download.Outcome) -> Download {
         Download(
             of: plan,
@@ -139,7 +139,8 @@ extension SyncEngine {
         )
     }
 
-    /// Counts a failure for each transfer in progress, because the way to the server broke, unless some of it arrived.
+    /// Counts a failure for each transfer in progress, because the connection to the server was lost, unless some bytes of it
+    /// arrived.
     private func recordTransfers(
         of outcome: Download.Outcome,
         endedBy error: SyncError,

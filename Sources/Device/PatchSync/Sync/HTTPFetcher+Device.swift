@@ -2,10 +2,10 @@ package import PatchFetch
 import PatchFormat
 
 extension HTTPFetcher {
-    /// The most redirects that are followed for one file.
+    /// The maximum number of redirects for one file.
     static let mostRedirects = 3
 
-    /// Runs `body` with all servers of a device, in order, as its configuration says that they are reached.
+    /// Runs `body` with all servers of a device, in order, with the configured network access.
     package static func with<Result: Sendable>(
         serversOf configuration: DeviceConfiguration,
         _ deadlines: Deadlines,

@@ -1,5 +1,7 @@
 import PatchFetch
-/// Runs `work`, and cancels it when `end` returns first: then it ends with `error`, unless it was done all the same.
+/// Runs `work`, and cancels it if `end` returns first.
+///
+/// The result is then `error`, unless `work` finished all the same.
 func unless<Result: Sendable>(
     _ error: FetchError,
     _ work: @escaping @Sendable () async throws(SyncError) -> Result,
@@ -18,7 +20,7 @@ func unless<Result: Sendable>(
         for await outcome in group {
             group.cancelAll()
             guard let outcome else {
-                // Not when this very task was cancelled, which ends every wait.
+                // Not if this task itself was cancelled, because cancellation ends every wait.
                 hasEnded = !Task.isCancelled
                 continue
             }

@@ -3,22 +3,22 @@ import PatchFormat
 import PatchCrypto
 import PatchTrust
 
-/// Which versions a sync leaves for another network.
+/// Decides which versions of a sync wait for an unmetered network.
 struct MeteredJudge {
-    /// Bytes; nil where they cost nothing, and nothing waits.
+    /// The bytes that may be spent on this network, or nil if it is unmetered and no version waits.
     let allowance: Int?
-    /// What the versions of this sync cost before any of them came: a sync judges all of them by one price.
+    /// The estimated cost of each version, computed once per sync, so that all decisions use the same estimate.
     private(set) var costs: [PatchContent: TransferCost] = [:]
-    /// In the order in which they were put off.
+    /// The deferred versions, in the order of the decisions.
     private(set) var putOff: [PutOffVersion] = []
 
     init(allowance: Int?) {
         self.allowance = allowance
     }
 
-    /// What is not to be fetched of this plan; empty when it may be carried out.
+    /// Returns the versions of the plan that must wait, or an empty dictionary if the whole plan may be downloaded.
     ///
-    /// - Parameter ready: what came already: it is paid for.
+    /// - Parameter ready: Contents that are already downloaded. They never wait.
     mutating func judge(
         _ plan: SyncPlan,
         _ list: VerifiedList,
@@ -36,7 +36,7 @@ struct MeteredJudge {
                 MeteredChoice.Candidate(
                     patchID: content.patchID,
                     bytes: costs[content]?.size.bytes,
-                    // What runs is made whole again in any case.
+                    // Repairs of the active version are always downloaded.
                     isMandatory: !wanted.isNew || ready.contains(content) || entry?.rules.mandatory == true,
                     requires: Set(entry.map { Array($0.requires.keys) } ?? [])
                 )
@@ -63,9 +63,9 @@ struct MeteredJudge {
 }
 
 extension SyncEngine {
-    /// What is not to be fetched of this plan on the present network, which is told of; empty when it may be carried out.
+    /// Reports and returns the versions of the plan that must wait on the present network, or an empty dictionary if none must.
     ///
-    /// - Parameter outcome: of this sync's downloads so far.
+    /// - Parameter outcome: The outcome of this sync's downloads so far.
     func waiting(
         in plan: SyncPlan,
         _ list: VerifiedList,
@@ -78,7 +78,7 @@ extension SyncEngine {
         let waiting = try await judge.judge(plan, list, ready: outcome.ready, &appraisal)
         for putOff in judge.putOff.dropFirst(before) {
             guard let wanted = plan.wanted.first(where: { $0.patch.content == putOff.content }) else { continue }
-            // As the list tells it, and as it stays until it comes.
+            // The version is listed and not on disk. It stays so until it is downloaded.
             let state = PatchState(
                 wanted: wanted.patch.address,
                 installed: wanted.current?.address,

@@ -1,20 +1,20 @@
 import NIOConcurrencyHelpers
 import PatchFetch
 
-/// What one server did wrong in a sync.
+/// A fault of one server in a sync.
 ///
-/// It cost time and nothing else: whatever came from it was checked like everything.
+/// The only cost is time, because data from every server is verified in the same way.
 package struct MirrorFault: Equatable, Sendable {
     package enum Wrong: Equatable, Sendable {
-        /// Its metadata did not come, or was not to be trusted; the next server was asked.
+        /// Its metadata could not be downloaded or failed verification, and the next server was asked.
         case failed(SyncError)
-        /// Its metadata is older than what is known.
+        /// Its metadata is older than the metadata known here.
         case stale(StaleMirror)
-        /// It sent, for this entry, what nobody signed.
+        /// It sent unsigned content for this entry.
         case lied(SyncError)
     }
 
-    /// ``Source/name``.
+    /// The server, as in ``Source/name``.
     package let server: String
     package let wrong: Wrong
 
@@ -34,16 +34,16 @@ extension MirrorFault: CustomStringConvertible {
     }
 }
 
-/// The servers of a device in the order in which they are asked.
+/// The servers of a device, in the order in which they are asked.
 ///
-/// One to which there is no way goes to the end for as long as the engine lives, so that not every object waits for it.
+/// An unreachable server moves to the end for as long as the engine exists, so that later objects need not wait for it.
 final class Sources: Sendable {
     private struct State {
         var order: [Source]
         var faults: [MirrorFault] = []
-        /// Names of those whose files are asked for one by one.
+        /// The names of servers whose metadata files are requested one by one.
         var withoutExpress: Set<String> = []
-        /// Bytes of files that came from any of them, as they travelled.
+        /// Bytes of files received from all servers, as transferred.
         var transferred = 0
     }
 
@@ -65,19 +65,19 @@ final class Sources: Sendable {
 
     func hasExpress(_ source: Source) -> Bool { state.withLockedValue { !$0.withoutExpress.contains(source.name) } }
 
-    /// For as long as the engine lives.
+    /// Stops asking this server for express answers for as long as the engine exists.
     func giveUpExpress(of source: Source) {
         state.withLockedValue { _ = $0.withoutExpress.insert(source.name) }
     }
 
-    /// Each fault once.
+    /// Records a fault, once.
     func note(_ fault: MirrorFault) {
         state.withLockedValue { state in
             if !state.faults.contains(fault) { state.faults.append(fault) }
         }
     }
 
-    /// So many more bytes of a file came, in whatever form.
+    /// Adds received bytes of a file, compressed or plain.
     func count(_ bytes: Int) {
         state.withLockedValue { $0.transferred += bytes }
     }
@@ -97,7 +97,7 @@ final class Sources: Sendable {
     }
 }
 
-/// How many bytes came of some servers, whatever for.
+/// Counts the bytes received from some servers.
 final class ByteCount: Sendable {
     private let state = NIOLockedValueBox(0)
 
@@ -106,7 +106,7 @@ final class ByteCount: Sendable {
     func add(_ bytes: Int) { state.withLockedValue { $0 += bytes } }
 }
 
-/// A server whose answers are counted.
+/// A server whose received bytes are counted.
 struct CountingFetcher: Fetcher {
     let server: any Fetcher
     let count: ByteCount
@@ -123,7 +123,7 @@ struct CountingFetcher: Fetcher {
 
     func bytes(_ path: String, known: [UInt8], limit: Int, deadline: Duration) async throws(FetchError) -> [UInt8] {
         let bytes = try await server.bytes(path, known: known, limit: limit, deadline: deadline)
-        // What is known does not travel where its server names it.
+        // The server confirmed the known document without sending it again.
         if bytes != known { count.add(bytes.count) }
         return bytes
     }

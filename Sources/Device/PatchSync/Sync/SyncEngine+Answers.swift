@@ -4,16 +4,18 @@ import PatchFormat
 import PatchCrypto
 import PatchTrust
 
-/// The one question that a device asks its server: for places, and for what was chosen for its user.
+/// The only question that a device asks its server: for places, and for the user's assignments.
 extension SyncEngine {
-    /// In one sync: a place that is denied makes room for another version, which may have a head-count too.
+    /// The maximum number of questions in one sync.
+    ///
+    /// A denied place makes another version eligible, which may limit its devices too.
     static let questions = 3
 
-    /// What the server answers before this plan can be carried out; nil when there is nothing to ask.
+    /// The server's answers that this plan needs before its download, or nil if it needs none.
     ///
-    /// No answer is an answer too: versions with a head-count wait then, and everything else goes on.
+    /// If the server does not answer, versions that limit their number of devices wait, and all others continue.
     ///
-    /// - Parameter outcome: told why there is none.
+    /// - Parameter outcome: Receives the reason if the server does not answer.
     func answers(
         wantedBy plan: SyncPlan,
         _ outcome: inout Download.Outcome
@@ -35,7 +37,9 @@ extension SyncEngine {
         return answers
     }
 
-    /// Of the server alone: mirrors hold files, and are told nothing.
+    /// Asks the server alone.
+    ///
+    /// Mirrors only store files and receive no question.
     private func answer(to question: DeviceQuestion) async throws(SyncError) -> DeviceAnswer {
         let path = URLLayout.answer(configuration.app, configuration.channel)
         guard let server = sources.inOrder.first(where: { $0.name == configuration.server.text }) else {
@@ -53,7 +57,9 @@ extension SyncEngine {
         do throws(FormatError) { return try DeviceAnswer(bytes) } catch { throw .format(error) }
     }
 
-    /// Only saves the next sync a question, for the server remembers too.
+    /// Stores the places.
+    ///
+    /// Errors are ignored: the server remembers the places too, so this only saves the next sync a question.
     private func remember(_ places: Set<SHA256Digest>) async {
         _ = try? await store.changingState(of: configuration.channel) { state throws(SyncError) in
             state.places.formUnion(places)

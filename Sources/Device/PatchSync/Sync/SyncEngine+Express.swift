@@ -4,17 +4,17 @@ import PatchFormat
 import PatchCrypto
 import PatchTrust
 
-/// All metadata of a refresh in one answer, where a server has one: transport, and not a second set of rules.
+/// Downloads all metadata of a refresh in one answer if a server offers it. The rules of verification are the same.
 extension SyncEngine {
-    /// What came of asking a server for its express answer.
+    /// The result of asking a server for its express answer.
     struct ExpressPass {
-        /// Before the server's own stands what the answer holds; nil where it is of no use.
+        /// Answers from the express answer first, then from the server, or nil if the answer was not usable.
         var fetcher: PrefilledFetcher?
-        /// To be saved once the server's offer was taken: a sync that fails leaves everything as it was.
+        /// Saved once the server's offer was accepted, so that a failed sync changes no record.
         var record: ExpressRecord?
     }
 
-    /// - Throws: where there is no way to the server.
+    /// - Throws: An error if the server is unreachable.
     func express(from source: Source, at time: UTCTime) async throws(SyncError) -> ExpressPass {
         let channel = configuration.channel
         guard express, sources.hasExpress(source), let server = ServerURL(source.name) else { return ExpressPass() }
@@ -62,10 +62,10 @@ extension SyncEngine {
     private var servers: [ServerURL] { [configuration.server] + configuration.access.mirrors }
 }
 
-/// What a device has of a channel's metadata, as far as its snapshot tells.
+/// The metadata of a channel that a device has stored, as far as its snapshot lists it.
 struct HeldMetadata {
     let timestamp: [UInt8]?
-    /// In the order in which they are named: a server finds roles by their snapshot, and targets by their roles.
+    /// The files in the order of dependence: a server finds roles by their snapshot, and targets by their roles.
     let parts: [Express.Part]
 
     init(in store: DeviceStore, of channel: ChannelName) throws(SyncError) {
@@ -82,7 +82,7 @@ struct HeldMetadata {
         {
             parts.append(Express.Part(.role("snapshot", version: snapshot.header.version), bytes))
             for role in ["targets", channel.text, "dial"] {
-                // One that was saved before the snapshot is another.
+                // A role that was saved before the snapshot may be another version.
                 guard let file = snapshot.files[ExactString(role)], let bytes = try trust.metadata(role),
                     file.matches(bytes)
                 else { continue }
@@ -115,13 +115,13 @@ extension Prefill {
 }
 
 extension ExpressRecord.Answer {
-    /// Nil for one that its server does not name, or without a timestamp: it cannot be asked for again.
+    /// Returns nil for an answer without a tag or without a timestamp, because a later request could not refer to it.
     fileprivate init?(_ express: Express, named tag: String?) {
         guard let tag, let timestamp = express.parts.first(where: { $0.file == .timestamp }) else { return nil }
         self = .last(tag: tag, newestRoot: express.newestRoot, timestamp: SHA256Digest(of: timestamp.bytes))
     }
 
-    /// The server's name for the answer that held the timestamp, which is the newest that is known.
+    /// The tag of the answer that contained the timestamp, which is the newest known one.
     fileprivate func unchanged(since timestamp: [UInt8]) -> (tag: String, newestRoot: Int)? {
         guard case .last(let tag, let root, let digest) = self, digest == SHA256Digest(of: timestamp) else {
             return nil
@@ -131,7 +131,7 @@ extension ExpressRecord.Answer {
 }
 
 extension SyncError {
-    /// To ask for something else would take as long, and fail the same way.
+    /// Whether the server is unreachable, so that other requests would take as long and fail in the same way.
     fileprivate var saysThereIsNoWay: Bool {
         switch self {
         case .fetch(.connection), .fetch(.noAddress), .fetch(.tls), .fetch(.busy), .fetch(.intercepted): true
@@ -139,7 +139,7 @@ extension SyncError {
         }
     }
 
-    /// It will be the same at the next sync: the server has none, or one that nobody can read.
+    /// Whether the next sync would fail in the same way: the server has no express answer, or an unreadable one.
     fileprivate var isLasting: Bool {
         switch self {
         case .fetch(.notFound), .fetch(.webPage), .fetch(.redirected), .fetch(.tooLarge), .fetch(.encoded), .format:

@@ -3,13 +3,13 @@ import PatchFormat
 import PatchCrypto
 import PatchTrust
 
-/// What a sync would fetch and what that would cost, without it.
+/// Computes the downloads of a sync and their cost, without performing the sync.
 extension SyncEngine {
-    /// The channel's offer, the choice for this device, and the price of what is missing.
+    /// The channel's offer, the choice for this device, and the cost of the missing files.
     ///
-    /// Verified metadata, list and dial are kept as a sync keeps them, for trust only moves on; selections, failures, places,
-    /// online parameters and objects are left as they are. The server is not asked for places or choices: a place would be
-    /// taken by the question.
+    /// Verified metadata, list and dial are stored as in a sync, because trust never moves back. Selections, failures, places,
+    /// online parameters and objects are unchanged. The server is not asked for places or the user's assignments, because the
+    /// question would take a place.
     ///
     /// The caller holds the store's sync lock.
     package func forecast() async throws(SyncError) -> SyncForecast {
@@ -61,7 +61,9 @@ extension SyncEngine {
         return forecast
     }
 
-    /// In the order in which a sync brings them; what it heals besides comes last.
+    /// The rows in the order of a sync's downloads.
+    ///
+    /// Additional repairs are last.
     private func rows(
         of plan: SyncPlan,
         _ list: VerifiedList,

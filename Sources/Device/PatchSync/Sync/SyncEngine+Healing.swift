@@ -5,15 +5,16 @@ import PatchStore
 import PatchCrypto
 import PatchTrust
 
-/// A sync also heals the selections that a device could go back to, in every channel.
+/// A sync also repairs the selections that a rollback could activate, in all channels.
 extension SyncEngine {
-    /// Heals files besides those of `plan`: of versions that a newer one will replace, of a trial's way back, and of
-    /// patches that share a damaged file with a healed one.
+    /// Repairs files of other versions than those of `plan`: versions that a newer one will replace, a trial's rollback target, and
+    /// patches that share a damaged file with a repaired one.
     ///
-    /// Versions that came without the signatures that are required now get them here, where the list still names them.
-    /// Where bytes cost something, it is left for another network.
+    /// Versions that were installed without the signatures that are required now get them here, if they are still listed.
+    /// On a metered network all of this is deferred.
     ///
-    /// It stops nothing: a file that does not arrive now is a failure of this sync, and a task of the next.
+    /// A file that cannot be downloaded now counts as a failure of this sync, and the next sync tries again.
+    ///
     /// - Throws: `fetch(.cancelled)` alone.
     func healKept(
         beside plan: SyncPlan,
@@ -48,7 +49,9 @@ extension SyncEngine {
         }
     }
 
-    /// Errors of the disk are left to the next sync.
+    /// The damaged patches of all channels.
+    ///
+    /// Disk errors are left to the next sync.
     func damaged(besides whole: Set<PatchContent>) -> [InstalledPatch] {
         var seen = whole
         let states = ((try? store.channels()) ?? []).compactMap { try? store.state(of: $0) }
@@ -60,7 +63,7 @@ extension SyncEngine {
 }
 
 extension SyncPlan {
-    /// Whether the selection to run changes from the one that has proved itself.
+    /// Whether the selection to run differs from the confirmed one.
     func changes(_ state: SelectionState) -> Bool {
         guard case .settled(let selection) = state else { return true }
         return Set(wanted.map(\.patch.content)) != selection.contents

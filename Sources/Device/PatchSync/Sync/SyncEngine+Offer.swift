@@ -10,7 +10,7 @@ extension SyncEngine {
         let list: VerifiedList
         let role: TargetsRole
         let dial: Dial?
-        /// The time that expiry was judged by.
+        /// The time that expiry was checked against.
         let time: UTCTime
         let staleMirror: StaleMirror?
         let parameters: ParametersUpdate
@@ -24,12 +24,12 @@ extension SyncEngine {
         while true {
             var offer: ChannelOffer?
             var errors: [SyncError] = []
-            // Only what another server made good is told of a round that succeeded.
+            // After a success, only faults that another server compensated for are reported.
             var faults: [MirrorFault] = []
             for source in sources.inOrder {
                 do throws(SyncError) {
                     let found = try await self.offer(from: source, at: ReferenceTime(clock: now(), build: build))
-                    // All rest on one store, in which nothing goes back: the last one is the newest.
+                    // All offers use one store in which versions never decrease, so the last one is the newest.
                     offer = found
                     guard let stale = found.staleMirror else { break }
                     faults.append(MirrorFault(server: source.name, wrong: .stale(stale)))
@@ -51,8 +51,9 @@ extension SyncEngine {
         }
     }
 
-    /// The channel's role version where it is higher than `version`, as the first server says that answers; nil too when
-    /// nobody does.
+    /// The channel's role version if it is higher than `version`, from the first server that answers.
+    ///
+    /// The result is also nil if no server answers.
     func newerList(than version: Int) async -> Int? {
         for source in sources.inOrder {
             let refresh = MetadataRefresh(of: store, fetcher: source.fetcher, deadlines: deadlines)
@@ -65,7 +66,9 @@ extension SyncEngine {
         return nil
     }
 
-    /// Whatever comes of an express answer but a state that is not behind: the ordinary way has the last word.
+    /// Uses an express answer only if its offer is up to date.
+    ///
+    /// In all other cases the individual metadata files decide.
     private func offer(from source: Source, at time: ReferenceTime) async throws(SyncError) -> ChannelOffer {
         var express = try await express(from: source, at: time.value)
         var offer: ChannelOffer?

@@ -4,10 +4,13 @@ import PatchCrypto
 import PatchTrust
 
 extension SyncEngine {
-    /// Looks for other online parameters, and for nothing else: no list is read, and no version chosen.
+    /// Looks for changed online parameters only.
     ///
-    /// The caller holds the store's sync lock. Each server is asked once; a look that fails is made again at the next one.
-    /// - Throws: what the first server failed with, when none answered.
+    /// No list is read, and no version is chosen.
+    ///
+    /// The caller holds the store's sync lock. Each server is asked once. A failed look is repeated with the next server.
+    ///
+    /// - Throws: The first server's error if no server answers.
     package func lookForParameters() async throws(SyncError) -> ParametersUpdate {
         let channel = configuration.channel
         var found: ParametersUpdate?
@@ -36,7 +39,7 @@ extension ParametersUpdate {
         if case .kept = self { true } else { false }
     }
 
-    /// What two servers, asked one after the other, came to.
+    /// The combined result of two servers that were asked one after the other.
     fileprivate func followed(by next: ParametersUpdate) -> ParametersUpdate {
         switch (self, next) {
         case (.changed, .unchanged), (.removed, .unchanged), (.changed, .kept), (.removed, .kept): self

@@ -6,9 +6,9 @@ import PatchStore
 import PatchCrypto
 import PatchTrust
 
-/// Fetch → verify → choose → download → stage.
+/// Downloads the metadata, verifies it, chooses the versions for this device, downloads them, and stages them.
 ///
-/// It never touches running versions.
+/// Running versions are never changed.
 package struct SyncEngine: Sendable {
     package let store: DeviceStore
     package let configuration: DeviceConfiguration
@@ -16,19 +16,19 @@ package struct SyncEngine: Sendable {
     package var deadlines = Deadlines()
     package var timing = RetryTiming()
     package var now: @Sendable () -> UTCTime
-    /// The time is past this for certain, whatever the clock shows.
+    /// The present time is certainly later than this, regardless of the clock.
     package var build = Build.time
     package var report: @Sendable (SyncEvent) -> Void = { _ in }
     package var atCommitPoint: @Sendable (CommitPoint) -> Void = { _ in }
-    /// A person approves of whatever this sync finds.
+    /// Whether a person approves all versions that this sync finds.
     package var approvesAll = false
-    /// A person asked to retry versions that wait after their first failed trial.
+    /// Whether a person asked to retry versions that wait after their first failed trial.
     package var retryNow = false
-    /// Whether a server is asked for all metadata in one answer first.
+    /// Whether all metadata is first requested in one answer.
     package var express: Bool
-    /// Whether other online parameters take effect with the offer that names them.
+    /// Whether changed online parameters take effect together with the offer that lists them.
     var takesParameters = true
-    /// How much may come of what is not mandatory, in bytes; nil where bytes cost nothing.
+    /// The bytes that may be spent on versions that are not mandatory, or nil on an unmetered network.
     package var allowance: Int?
 
     package init(
@@ -41,7 +41,7 @@ package struct SyncEngine: Sendable {
         self.init(store: store, configuration: configuration, sources: [source], now: now)
     }
 
-    /// - Parameter sources: the server and its mirrors in the order in which they are asked; at least one.
+    /// - Parameter sources: The server and its mirrors, in the order in which they are asked. At least one.
     package init(
         store: DeviceStore,
         configuration: DeviceConfiguration,
@@ -56,10 +56,9 @@ package struct SyncEngine: Sendable {
         self.now = now
     }
 
-    /// One sync: the channel's offer, the choice for this device, its bytes, and the pending selection.
+    /// Performs one sync: the channel's offer, the choice for this device, the downloads, and the pending selection.
     ///
-    /// The caller holds the store's sync lock. Cancelling the task ends it with `fetch(.cancelled)`; received bytes
-    /// stay.
+    /// The caller holds the store's sync lock. Cancelling the task ends it with `fetch(.cancelled)`. Received bytes stay on disk.
     package func sync() async throws(SyncError) -> SyncReport {
         _ = (sources.takeFaults(), sources.takeTransferred())
         let states = NIOLockedValueBox<[PatchStates]>([])
@@ -73,7 +72,7 @@ package struct SyncEngine: Sendable {
         return done
     }
 
-    /// Ends what takes longer than a whole sync may.
+    /// Ends `work` when the time limit of a whole sync has passed.
     func inTime<Result: Sendable>(
         _ work: @escaping @Sendable () async throws(SyncError) -> Result
     ) async throws(SyncError) -> Result {
@@ -83,9 +82,9 @@ package struct SyncEngine: Sendable {
         }
     }
 
-    /// Refresh → choose → download → commit.
+    /// Refreshes, chooses, downloads and commits.
     ///
-    /// Repeats, up to a limit, when a newer list appears meanwhile.
+    /// Repeats all of it, up to a limit, if a newer list appears meanwhile.
     private func syncNewest() async throws(SyncError) -> SyncReport {
         let traffic = Traffic()
         var newerLists = 0
@@ -111,9 +110,9 @@ package struct SyncEngine: Sendable {
         }
     }
 
-    /// The device's facts and state, by the offer's time.
+    /// The device's facts and state at the offer's time.
     private func prepare(_ offer: ChannelOffer) async throws(SyncError) -> DeviceSnapshot {
-        // The first change writes a new state file.
+        // Read first, because the first change writes a new state file.
         let stateFault = try store.stateFault(of: configuration.channel)
         let before = try await store.changingState(of: configuration.channel) { state throws(SyncError) in
             state.machine.shortenBlocks(at: offer.time)
@@ -124,7 +123,7 @@ package struct SyncEngine: Sendable {
         return DeviceSnapshot(stateFault: stateFault, machine: before.machine, context: context)
     }
 
-    /// The facts by which versions are chosen, for a device in this state.
+    /// The facts that decide which versions are eligible, for a device in this state.
     func context(_ state: DeviceState, _ offer: ChannelOffer) throws(SyncError) -> EligibilityContext {
         let deviceID = try store.deviceID()
         var told = configuration
@@ -136,10 +135,10 @@ package struct SyncEngine: Sendable {
         return context
     }
 
-    /// Runs `work` while the offer is the newest one.
+    /// Runs `work` for as long as the offer is the newest one.
     ///
-    /// - Parameter isWatched: whether newer offers are looked for.
-    /// - Throws: `fetch(.newerList)` as soon as there is a newer offer.
+    /// - Parameter isWatched: Whether to check for newer offers.
+    /// - Throws: `fetch(.newerList)` as soon as a newer offer exists.
     private func whileNewest<Result: Sendable>(
         _ offer: ChannelOffer,
         isWatched: Bool,
@@ -154,7 +153,7 @@ package struct SyncEngine: Sendable {
         }
     }
 
-    /// Saves the staged selection, against the present state.
+    /// Stores the staged selection, checked against the present state.
     private func commit(
         _ done: DownloadJob.Result,
         of offer: ChannelOffer
@@ -176,8 +175,8 @@ package struct SyncEngine: Sendable {
                 state.places.formIntersection(list.entries.map { $0.placeName(of: deviceID) })
             }
             state.machine.withdraw(list.withdrawn)
-            // A selection was confirmed, switched or rolled back meanwhile, or failed its trial, or the app is another
-            // build, or other signatures are asked for: the next sync chooses again.
+            // Meanwhile a selection was confirmed, switched, rolled back or failed its trial, the app has another build, or the
+            // required signatures changed: the next sync chooses again.
             let now = try store.configuration()
             guard state.machine.state.choiceBase == plan.base, state.machine.blocks == plan.context.blocks,
                 now.channel == configuration.channel, now.isForSameApp(as: configuration),

@@ -9,49 +9,49 @@ package import SystemPackage
 
 /// Why an operation of the device failed.
 ///
-/// Running versions are untouched by all of them.
+/// None of these errors affects running versions.
 package enum SyncError: Error, Equatable, Sendable {
     case fetch(FetchError)
     case trust(TrustError)
     case format(FormatError)
     case file(FileError)
     case lock(StoreLockError)
-    /// An object's bytes are not those of its entry.
+    /// An object's bytes differ from its entry.
     case object(entry: String, field: String)
-    /// A pack from a base does not make what it is named after.
+    /// A pack from a base does not produce the manifest that it is named after.
     case pack(String, PackError)
-    /// The folder is no store.
+    /// The folder is not a store.
     case noStore(FilePath)
-    /// A file of a store is gone without which it is none.
+    /// A required file of the store is missing.
     case storeIncomplete(FilePath)
     case storeExists(FilePath)
-    /// Trust on first use is refused: a store is made from a root that does not come over the network.
+    /// Trust on first use is refused. A store is created from a root that is not downloaded.
     case rootNamesNoApp
-    /// The sentence is Meteor's.
+    /// The error has the same sentence as in Meteor.
     case nothingPending
     case nothingToRollBackTo
     case nothingInstalled
     /// The pending selection must not start inside a running app (J4).
     case waitsForLaunch
-    /// The pending selection must not start yet: somebody put it off, or it is outside the owner's hours.
+    /// The pending selection must not start yet, because of a postponement or a maintenance window.
     case heldBack(ActivationHold)
     /// The version does not fit on the disk.
     case noRoom(Label, RoomWait)
-    /// The bundle failed its trials here.
+    /// The bundle failed its trials on this device.
     case blacklisted(Label, until: UTCTime)
-    /// The bundle is made for another native part than this device's.
+    /// The bundle requires another native part than this device's.
     case incompatible(Label, Platform, needs: String?)
-    /// The embedded folder does not verify, or is missing.
+    /// The embedded folder is missing or failed verification.
     case embedded(FilePath, ReleaseError)
     /// The app names another build than its embedded versions do.
     case otherAppBuild(given: AppBuild, embedded: AppBuild)
-    /// Nothing was ever confirmed, and the running selection is on trial: another channel would begin with nothing.
+    /// No version was ever confirmed, and the running selection is on trial, so another channel would begin without a version.
     case trialRunning
-    /// What would be asked beside a trial waits for it: an answer that ends the process would count against it.
+    /// The request is delayed until the trial ends: if its answer ended the process, that would count against the trial.
     case waitsForTrial
-    /// The daemon does not keep the store at present: why, or it begins or ends.
+    /// The daemon does not manage the store at present. The text is the reason, or nil while it starts or stops.
     case notKept(String?)
-    /// The document to write breaks this rule of its reader, so it was not written.
+    /// The document breaks this rule of its reader, so it was not written.
     case unreadable(FormatError)
 }
 
@@ -64,7 +64,7 @@ extension SyncError {
         }
     }
 
-    /// Whether the disk can be read but not written.
+    /// Whether the disk is readable but not writable.
     var isDiskThatTakesNothing: Bool {
         switch self {
         case .file(.noSpace), .file(.readOnly), .file(.permission), .lock(.file(.noSpace)), .lock(.file(.readOnly)),
@@ -95,7 +95,7 @@ extension SyncError: CustomStringConvertible {
         case .waitsForLaunch: "what waits runs from the next launch on; reload and switch do not activate it"
         case .heldBack(let hold): "what waits must not start yet: it is \(hold)"
         case .noRoom(let label, let wait): "\(label) \(wait)"
-        // Pages made for Meteor's updates recognise these two by their first words.
+        // Pages made for Meteor recognise these two errors by their first words.
         case .blacklisted(let label, let until):
             "\(label): Skipping downloading blacklisted version: \(NotEligible.blocked(until: until))"
         case .incompatible(let label, let platform, let needs):

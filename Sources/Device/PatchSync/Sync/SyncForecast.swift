@@ -2,14 +2,14 @@ package import PatchChoice
 package import PatchFormat
 package import PatchTrust
 
-/// What a sync would fetch, and what that would cost.
+/// The downloads of a sync and their cost.
 package struct SyncForecast: Equatable, Sendable {
-    /// One patch of what a sync would stage, or make whole again.
+    /// One patch that a sync would stage or repair.
     package struct Row: Equatable, Sendable {
         package let patchID: PatchID
         package let kind: PatchKind
         package let version: VersionLabel
-        /// The device's version of this id.
+        /// The device's present version of this patch.
         package let current: VersionLabel?
         package let task: Task
         package let cost: TransferCost
@@ -28,12 +28,12 @@ package struct SyncForecast: Equatable, Sendable {
     }
 
     package enum Task: String, Sendable {
-        /// The version is new here.
+        /// The version is new on this device.
         case take
-        /// Files of it are missing or wrong.
+        /// Files of it are missing or damaged.
         case heal
         case keep
-        /// It is listed, and waits for a network on which bytes cost nothing.
+        /// It is listed, and waits for an unmetered network.
         case putOff
     }
 
@@ -44,16 +44,18 @@ package struct SyncForecast: Equatable, Sendable {
     package let keptEmbedded: Int?
     package let mirrors: [MirrorFault]
     package let ignoredAnswers: [IgnoredAnswer]
-    /// Whether a sync would ask the server for a place or for a choice, which may be another.
+    /// Whether a sync would ask the server for a place or an assignment, and could therefore choose differently.
     package let isUnasked: Bool
-    /// A trial runs: nothing new is taken before it ends.
+    /// Whether a trial is running.
+    ///
+    /// New versions are installed only after it ends.
     package let isTrial: Bool
-    /// Bytes of metadata that came for this look.
+    /// The bytes that were downloaded for this forecast: metadata, and the indexes of packs.
     package let metadata: Int
     package let rows: [Row]
-    /// Versions that a sync would leave for a network on which bytes cost nothing.
+    /// Versions that a sync would defer to an unmetered network.
     package var putOff: [PutOffVersion] = []
-    /// Versions that a sync would refuse, because they do not fit on the disk.
+    /// Versions that a sync would not download, because they do not fit on the disk.
     package var noRoom: [NoRoomVersion] = []
 
     package init(
@@ -77,9 +79,9 @@ package struct SyncForecast: Equatable, Sendable {
 
     private var coming: [Row] { rows.filter { $0.task != .putOff } }
 
-    /// Of all that would come.
+    /// The size of all downloads.
     package var size: WireSize { coming.reduce(.nothing) { $0 + $1.cost.size } }
 
-    /// Bytes that would stay away because something is here, of the rows that say so.
+    /// The bytes saved by files that are already stored, over the rows where they are known.
     package var saved: Int { coming.compactMap(\.cost.saved).reduce(0, +) }
 }

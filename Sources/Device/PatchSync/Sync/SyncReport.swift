@@ -9,32 +9,32 @@ package enum SyncEvent: Equatable, Sendable {
     /// The channel's role and list are verified.
     case verified(roleVersion: Int, entries: Int)
     case refused(RefusedEntry)
-    /// A patch is in this state now.
+    /// The present state of a patch.
     case state(PatchID, VersionLabel, PatchState, fault: String?)
-    /// The files that will be downloaded.
+    /// The files to download.
     case downloading(files: Int, bytes: Int)
-    /// This many more bytes came.
+    /// This many more bytes were received.
     case received(bytes: Int)
     case fileDone(String)
-    /// A server's compressed form of this file was wrong: the file itself is asked for.
+    /// A server's compressed form of this file was wrong, so the plain file is requested.
     case askedPlain(String, because: SyncError)
-    /// A pack for this bundle begins to come, or goes on: so many of its bytes are left.
+    /// The download of a pack for this bundle begins or resumes, with the number of remaining bytes.
     case packBegan(Label, bytes: Int)
-    /// A bundle came by a pack from a version that was here.
+    /// A bundle was downloaded as a pack from a stored version.
     case byPack(PackUse)
-    /// A pack for this bundle did not come, or was not right: the bundle comes as it does without one.
+    /// A pack for this bundle failed or was wrong, so the bundle is downloaded without it.
     case packRefused(Label, because: SyncError)
-    /// What this server had for a refresh in one answer was of no use: its files are asked for one by one.
+    /// This server's express answer was not usable, so its metadata files are requested one by one.
     case expressIgnored(server: String, because: SyncError)
     case failed(PatchFailure)
-    /// Somebody who asked for this sync approved of these.
+    /// The person who requested this sync approved these versions.
     case approved([Label])
-    /// A version waits for a network on which bytes cost nothing.
+    /// A version waits for an unmetered network.
     case putOff(PutOffVersion)
-    /// The network failed; the next try comes after this time, or as soon as the network changes.
+    /// The network failed. The next try is after this time, or as soon as the network changes.
     case waiting(Duration, because: SyncError)
     case networkChanged
-    /// A newer list is there: the download of the older one stops, and its files stay.
+    /// A newer list exists. The download of the older one stops, and its files stay on disk.
     case newerList(roleVersion: Int)
 }
 
@@ -51,11 +51,11 @@ package struct PatchFailure: Error, Equatable, Sendable {
     }
 }
 
-/// A version that a sync leaves for a network on which bytes cost nothing.
+/// A version that a sync defers to an unmetered network.
 package struct PutOffVersion: Equatable, Sendable {
     package let content: PatchContent
     package let version: VersionLabel
-    /// Of its own transfer.
+    /// The size of the version's own download.
     package let size: WireSize
     package let wait: MeteredWait
 
@@ -66,16 +66,16 @@ package struct PutOffVersion: Equatable, Sendable {
     package var label: Label { Label(patchID: content.patchID, version: version) }
 }
 
-/// What a pack from a base saved, or two in a row.
+/// The use of one pack, or of two packs in a row, and its savings.
 package struct PackUse: Equatable, Sendable {
     package let label: Label
-    /// The version that it was applied to.
+    /// The version that the pack was applied to.
     package let base: VersionLabel
-    /// What the first of two packs made; nil of one that leads to the bundle itself.
+    /// The intermediate version if there were two packs, or nil if one pack led to the bundle.
     package let through: VersionLabel?
-    /// Of the packs and of the signatures beside them.
+    /// The bytes of the packs and of the signatures sent with them.
     package let bytes: Int
-    /// What would have travelled without it, about.
+    /// The estimated bytes of a download without the pack.
     package let estimate: Int
 
     package init(label: Label, base: VersionLabel, through: VersionLabel? = nil, bytes: Int, estimate: Int) {
@@ -89,46 +89,48 @@ package struct SyncReport: Equatable, Sendable {
     package let decisions: [Decision]
     package let refused: [RefusedEntry]
     package let failures: [PatchFailure]
-    /// Objects, manifests and columns that travelled.
+    /// The number of downloaded objects, manifests and columns.
     package let filesReceived: Int
-    /// Of these, as they are stored.
+    /// The bytes of these files as stored.
     package let bytesReceived: Int
-    /// Of these and of what was given up, as they travelled.
+    /// The bytes of these files and of abandoned downloads, as transferred.
     package var bytesTransferred = 0
-    /// Signatures of bundles' entries that no installed version vouched for.
+    /// The number of bundle entry signatures that no installed version had checked before.
     package var checkedSignatures = 0
-    /// Bundles that came by a pack from a version that was here.
+    /// Bundles that were downloaded as packs from a stored version.
     package var packs: [PackUse] = []
-    /// Versions that wait for a network on which bytes cost nothing.
+    /// Versions that wait for an unmetered network.
     package var putOff: [PutOffVersion] = []
     /// Versions that do not fit on the disk.
     package var noRoom: [NoRoomVersion] = []
-    /// Versions that wait for somebody's approval, of each patch the newest.
+    /// Versions that wait for approval: the newest one of each patch.
     package var awaiting: [AwaitedVersion] = []
-    /// Patches whose files were healed.
+    /// Patches whose files were repaired.
     package let healed: [Label]
     package let staging: SelectionMachine.Staging
     /// When the staged selection may start.
     package let activates: ActivationTime
-    /// The server's metadata was older than what this device knows.
+    /// Set if the server's metadata was older than the metadata known here.
     package let staleMirror: StaleMirror?
-    /// The embedded role version that this device runs, if the list is not above it: nothing was taken.
+    /// The embedded role version that this device runs, if the list is not newer, so that it was not used.
     package let keptEmbedded: Int?
-    /// Servers that failed, were behind, or lied.
+    /// Servers that failed, were behind, or sent wrong data.
     package let mirrors: [MirrorFault]
-    /// Why a question to the server got no answer; no version with a head-count was then newly taken.
+    /// Why a question to the server was not answered.
+    ///
+    /// New versions that limit their number of devices were then not installed.
     package let unanswered: SyncError?
-    /// Server answers that were not followed.
+    /// Server answers that were ignored.
     package let ignoredAnswers: [IgnoredAnswer]
     package var parameters = ParametersUpdate.unchanged
-    /// The states that each patch went through.
+    /// The sequence of states of each patch.
     package var states: [PatchStates] = []
-    /// Shares and conditions that this device was asked about.
+    /// The shares and conditions that were evaluated for this device.
     package var asked: [AskedRule] = []
-    /// Why this device's state was not that of `state.json` when the sync began.
+    /// Why this device's state was not read from `state.json` when the sync began.
     package var stateFault: StateFault?
 
-    /// Labels that are listed with other bytes than the installed ones: refused.
+    /// Labels that are listed with other bytes than the installed ones, and therefore rejected.
     package var republished: [Label] {
         decisions.flatMap { decision in
             decision.passedOver.filter { $0.why == .republished }.map {
@@ -137,25 +139,27 @@ package struct SyncReport: Equatable, Sendable {
         }
     }
 
-    /// Whether every patch is as the list wants it.
+    /// Whether every patch is as the list requires.
     package var isComplete: Bool {
         if case .refused = staging { return false }
         return refused.isEmpty && failures.isEmpty && republished.isEmpty
     }
 }
 
-/// The states that a patch went through in a sync.
+/// The sequence of states of a patch in a sync.
 package struct PatchStates: Equatable, Sendable {
     package let patchID: PatchID
     package let version: VersionLabel
     package private(set) var states: [PatchState]
     package private(set) var fault: String?
-    /// Of a script that is as it should be: the file that holds it.
+    /// The file of an intact script.
     package private(set) var file: FilePath?
 }
 
 extension [PatchStates] {
-    /// In the order in which a sync comes to them.
+    /// Adds an event.
+    ///
+    /// The patches stay in the order of their first event.
     package mutating func take(_ event: SyncEvent) {
         guard case .state(let id, let version, let state, let fault) = event else { return }
         if let index = firstIndex(where: { $0.patchID == id }) {

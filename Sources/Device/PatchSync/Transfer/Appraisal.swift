@@ -6,12 +6,13 @@ import PatchStore
 import PatchCrypto
 import PatchTrust
 
-/// What the transfers of a plan cost, before any of them begins.
+/// Estimates the cost of a plan's transfers before any of them begins.
 ///
-/// It reads the disk and changes nothing there; servers are asked for the sizes of files, and for no file but the index of a
-/// bundle's packs.
+/// The disk is only read. Servers are asked for the sizes of files. The only file downloaded is the index of a bundle's packs.
 struct Appraisal {
-    /// So many objects of a bundle are asked for their size at most; of more it is estimated.
+    /// The maximum number of objects of a bundle whose size is requested.
+    ///
+    /// If more are missing, their size is estimated.
     static let mostAsked = 16
 
     let store: DeviceStore
@@ -20,7 +21,7 @@ struct Appraisal {
     let list: VerifiedList
     private let signatures: EntrySignatures
     private var check: IntegrityCheck
-    /// Objects that are in the price of a patch before.
+    /// Objects that are included in the cost of an earlier patch.
     private var counted: Set<SHA256Digest> = []
     private var begun: Set<SHA256Digest>?
 
@@ -36,7 +37,7 @@ struct Appraisal {
         check = IntegrityCheck(store: store, records: store.records())
     }
 
-    /// - Returns: nil for the cost where nothing of the patch is missing or wrong.
+    /// - Returns: the cost, or nil if no file of the patch is missing or wrong.
     mutating func cost(of wanted: SyncPlan.Wanted) async throws(SyncError) -> TransferCost? {
         let patch = wanted.patch
         let faults = try check.faults(of: patch)
@@ -47,7 +48,7 @@ struct Appraisal {
             let size = try await size(of: ExpectedFile(patch.fingerprint), at: patch.url)
             return TransferCost(way: .file, size: size)
         case .bundle:
-            // All files of a new one may be here without its folder: its signatures may never have been checked.
+            // All files of a new version may be stored without its folder, because its signatures may never have been checked.
             guard faults.isEmpty, try wanted.isNew ? stands(patch) : true else { return try await bundle(wanted) }
             guard try needsColumn(patch) else { return nil }
             return TransferCost(way: .singleObjects, size: try await columnSize(of: patch))
@@ -77,12 +78,13 @@ struct Appraisal {
     }
 }
 
-/// The room that is needed on the disk.
+/// Computes the disk space that a download needs.
 extension Appraisal {
     /// The bytes that a new version needs, or nil if that is unknown.
     ///
-    /// Before its manifest is here, the size of a bundle's plain pack is the sum of its files, and the sizes are a server's hint. If a version of the
-    /// bundle is here already, its files may be needed again, and nothing is guessed.
+    /// Until the manifest is stored, the size of a bundle's plain pack represents the sum of its files. The sizes are a
+    /// server's hint. If a version of the bundle is already stored, the files to download are unknown, and only the documents
+    /// are counted.
     mutating func room(for wanted: SyncPlan.Wanted) async throws(SyncError) -> Int? {
         let patch = wanted.patch
         guard patch.kind == .bundle else {
@@ -106,7 +108,7 @@ extension Appraisal {
     }
 }
 
-/// What is here.
+/// Checks of the stored files.
 extension Appraisal {
     private func stands(_ patch: InstalledPatch) throws(SyncError) -> Bool {
         try store.wrapped { () throws(FileError) in
@@ -133,7 +135,7 @@ extension Appraisal {
         return place.isEmbedded ? false : try check.isEmbedded(digest, expected: expected)
     }
 
-    /// How the objects that are missing come, by the manifest that is here.
+    /// The route of the missing objects and its cost, by the stored manifest.
     private mutating func objects(
         of patch: InstalledPatch,
         _ whole: WireSize
@@ -160,7 +162,7 @@ extension Appraisal {
         let route = Route(.files(missing: rows, of: weights, pack: facts, hasServer: true))
         switch route {
         case .fullPack:
-            // No more of it is read than what is missing needs.
+            // The pack is only read up to the last missing object.
             let isWhole = rows.count == manifest.assets.count && facts == nil
             if isWhole { return (route, whole) }
             let size = facts == nil ? whole.bytes.map { .about($0) } ?? .unknown : WireSize.about(costs.bytes)
@@ -178,10 +180,12 @@ extension Appraisal {
     }
 }
 
-/// What the servers say.
+/// Questions to the servers.
 extension Appraisal {
-    /// By the routes of the sync itself: the first version that is whole here and from which a server has a pack, else by the
-    /// index of packs.
+    /// The pack that a sync would use, found by the same routes.
+    ///
+    /// It leads from the first version that is completely stored and for which a server has a pack. Otherwise the index of
+    /// packs decides.
     private mutating func pack(
         for wanted: SyncPlan.Wanted,
         _ index: (PackIndex, bytes: Int)?,
@@ -266,7 +270,7 @@ extension Appraisal {
         return .priced(facts)
     }
 
-    /// Of the pack with the signatures before it; nil if they are sent alone.
+    /// The size of the pack with its signatures in front, or nil if they are only available separately.
     private func signedSize(of pack: BasePack, _ base: BaseVersion) async throws(SyncError) -> Int? {
         let limit = base.limits.pack + BasePack.frontCount + Limits.signatureColumn
         return try await ask(URLLayout.pack(pack, .signed), limit: limit, isPlain: true)
@@ -274,7 +278,7 @@ extension Appraisal {
 
     /// The packs that an index lists.
     ///
-    /// - Parameter canMakeColumn: whether the packs' signatures make the column.
+    /// - Parameter canMakeColumn: Whether the column can be built from the packs' signatures.
     private mutating func listed(
         _ steps: [(pack: BasePack, row: PackIndex.Pack)],
         from base: BaseVersion,
@@ -283,7 +287,7 @@ extension Appraisal {
         needsColumn: Bool,
         canMakeColumn: Bool = true
     ) async throws(SyncError) -> BundleFacts.Pack {
-        // The sync fetches the index as well.
+        // The sync downloads the index as well.
         var facts = BundleFacts.Pack(
             base: base.version,
             count: steps.count,
@@ -304,7 +308,7 @@ extension Appraisal {
         try store.wrapped { () throws(FileError) in try store.objects.received(of: pack) }
     }
 
-    /// Of what is not here of a pack.
+    /// The size of the missing part of a pack.
     private func size(of pack: BasePack, _ said: Int?) throws(SyncError) -> WireSize {
         let here = try received(of: pack)
         return here.isWhole ? .nothing : said.map { WireSize.exactly($0).without(here.bytes) } ?? .unknown
@@ -341,7 +345,7 @@ extension Appraisal {
         )
     }
 
-    /// Of a file whose signed size is known: as its server has it, else about what is left of one.
+    /// The size of a missing file: as announced by its server, else estimated from its signed size.
     private mutating func size(of expected: ExpectedFile, at path: String) async throws(SyncError) -> WireSize {
         guard let asked = try await ask(path, limit: expected.size, expected) else {
             return .about(WireSize.estimate(ofDocument: expected.size))
@@ -357,7 +361,7 @@ extension Appraisal {
         return try store.wrapped { () throws(FileError) in try store.objects.received(of: digest) }
     }
 
-    /// The first server that says it; nil where none does.
+    /// The size from the first server that announces it, or nil if none does.
     private func ask(
         _ path: String,
         limit: Int,

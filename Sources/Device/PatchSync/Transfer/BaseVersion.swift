@@ -8,25 +8,25 @@ import PatchCrypto
 import PatchTrust
 import SystemPackage
 
-/// A version of a bundle that is here, and what packs from it are applied with.
+/// A stored version of a bundle, with the data to which packs are applied.
 struct BaseVersion {
     let version: VersionLabel
     let manifest: PackManifest
     private(set) var limits: PackReader.Bounds
-    /// Of all its contents, in bytes.
+    /// The total size of its contents in bytes.
     let contents: Int
-    /// Of the manifest that packs from it are to make.
+    /// The size in bytes of the manifest that packs from it produce.
     private var size: Int
     private let columnDigest: SHA256Digest?
-    /// Of a version that nobody vouches for: made of what the index names.
+    /// The column of an unsigned intermediate version, built from the index's data.
     private var madeColumn: [UInt8]?
-    /// Where contents lie that are no objects.
+    /// The folder of contents that are not objects.
     private let intermediate: FilePath?
     private let store: DeviceStore
 
-    /// Nil unless all of it is as it was verified.
+    /// Returns nil unless all files are as they were verified.
     ///
-    /// - Parameter new: the version that packs from it are to make.
+    /// - Parameter new: The version that packs from it lead to.
     init?(_ patch: InstalledPatch, to new: InstalledPatch, in store: DeviceStore, _ check: inout IntegrityCheck) {
         let digest = patch.fingerprint.sha256
         guard (try? check.faults(of: patch))?.isEmpty == true,
@@ -41,11 +41,11 @@ struct BaseVersion {
         limits = PackReader.Bounds(fromBaseOf: contents + patch.fingerprint.size + (column ?? 0))
     }
 
-    /// The version between this one and `new`, which nobody vouches for, as its pack made it.
+    /// The unsigned intermediate version between this one and `new`, as its pack produced it.
     ///
-    /// Its contents may be of any path, for they are looked up by digest alone.
+    /// Its contents may have any path, because they are found by digest alone.
     ///
-    /// - Throws: for a version of another patch, or one that claims to have more than it may.
+    /// - Throws: An error for a version of another patch, or one whose declared size exceeds the limit.
     func through(
         _ bytes: [UInt8],
         in contents: IntermediateContents,
@@ -79,7 +79,7 @@ struct BaseVersion {
         limits = PackReader.Bounds(fromBaseOf: contents + bytes)
     }
 
-    /// The same, for a pack that has so many bytes and makes a manifest of so many, as somebody said who may lie.
+    /// The same base for a pack with these sizes, which an unsigned source announced.
     func expecting(pack: Int, manifest: Int? = nil) -> BaseVersion {
         var copy = self
         copy.limits = PackReader.Bounds(pack: min(limits.pack, pack), contents: limits.contents)
@@ -93,7 +93,7 @@ struct BaseVersion {
         return copy
     }
 
-    /// Its signatures; nil unless they are here as they were verified, or as they were made.
+    /// The signature column, or nil unless it is stored as it was verified or was built before.
     func column() -> [UInt8]? {
         if let madeColumn { return madeColumn }
         guard let digest = columnDigest, let place = try? store.place(of: digest),
@@ -103,7 +103,7 @@ struct BaseVersion {
         return bytes
     }
 
-    /// Contents by digest, which packs compare; nil for what is not there.
+    /// Contents by digest, to which packs refer, or nil for missing ones.
     private var objects: PackObjects {
         PackObjects { [store, intermediate] digest in
             let made = intermediate.flatMap { try? store.files.open($0.at(digest.hex), limit: Limits.object) }
@@ -112,12 +112,12 @@ struct BaseVersion {
         }
     }
 
-    /// Reads a pack of which all is here.
+    /// Reads a pack that is completely stored.
     ///
     /// - Parameters:
-    ///   - name: for errors.
-    ///   - take: is told all that comes of it, in order; false ends it.
-    /// - Returns: the new manifest, once it is the one that the pack is named after; nil when `take` ended it.
+    ///   - name: The name of the pack in errors.
+    ///   - take: Receives the pack's results in order. Returns false to end the reading.
+    /// - Returns: the new manifest, checked against the pack's name, or nil if `take` ended the reading.
     func read(
         _ pack: BasePack,
         named name: String,
@@ -147,19 +147,21 @@ struct BaseVersion {
 }
 
 extension PackReader.Bounds {
-    /// - Parameter size: of everything that the base is made of. A pack with more bytes is not worth it, and a version has at most
-    ///   four times as many.
+    /// - Parameter size: The bytes of all data of the base. A larger pack is not worth its download, and a version has at most four
+    ///   times as many.
     init(fromBaseOf size: Int) {
         self.init(pack: max(1_048_576, size), contents: 4 * max(PackLimits.held, size))
     }
 }
 
 extension PackManifest {
-    /// Bytes of all its rows; no sum of them overflows.
+    /// The total size of all rows in bytes.
+    ///
+    /// Their number and size exclude an overflow.
     fileprivate var contents: Int { fingerprints.reduce(0) { $0 + $1.size } }
 }
 
-/// A version that is here, and the base for packs from it.
+/// A stored version, and the base for packs from it.
 struct HeldVersion {
     let patch: InstalledPatch
     let base: BaseVersion
@@ -172,7 +174,7 @@ struct HeldVersions {
     /// Versions that are kept for a rollback.
     var others: [InstalledPatch] = []
 
-    /// Nil unless all of the version is here.
+    /// Returns nil unless all files of the version are stored.
     func base(
         _ digest: SHA256Digest,
         for new: InstalledPatch,
@@ -185,19 +187,19 @@ struct HeldVersions {
     }
 }
 
-/// The contents of a version that nobody vouches for: what the first pack of two makes, for the second to read.
+/// The contents of an unsigned intermediate version, which the first of two packs produces for the second one.
 ///
-/// They lie in a folder of their own below `Downloading/`, each under the digest that it turned out to have: never served, never
-/// linked, no objects, and gone with the sync. A crash leaves them to the next one.
+/// They are stored in a folder of their own below `Downloading/`, each named by its computed digest. They are never served or
+/// linked, are not objects, and are deleted at the end of the sync. After a crash the next sync deletes them.
 struct IntermediateContents {
     let folder: FilePath
     private let files: any FileOperations
-    /// In bytes: of the contents that are written, and of all that the version claims to have.
+    /// The limit in bytes, for the written contents and for the version's declared size.
     let limit: Int
     private var written = 0
     private var current: (any FileWriter)?
 
-    /// - Parameter base: bytes of the contents that it is made from.
+    /// - Parameter base: The bytes of the contents that it is built from.
     init(in store: DeviceStore, fromBaseOf base: Int) throws(FileError) {
         (folder, files) = (store.intermediate, store.files)
         limit = Self.most(fromBaseOf: base)
@@ -205,7 +207,7 @@ struct IntermediateContents {
         try files.makeDirectory(folder)
     }
 
-    /// A version has about as much as the one before it: twice that is more than any needs.
+    /// A version usually has about the size of the one before it, so twice that size is a generous limit.
     static func most(fromBaseOf base: Int) -> Int { max(PackLimits.held, 2 * base) }
 
     mutating func take(_ result: PackResult, named name: String) throws(SyncError) {
@@ -214,7 +216,7 @@ struct IntermediateContents {
             guard written <= limit else { throw .pack(name, .tooMuch(written, limit: limit)) }
         }
         do throws(FileError) {
-            // An empty content may come without a piece.
+            // An empty content may be sent without a piece.
             if current == nil { current = try files.create(growing, permissions: .privateFile) }
             switch result {
             case .piece(let bytes, _): try current?.append(bytes)
@@ -230,7 +232,7 @@ struct IntermediateContents {
 }
 
 extension DeviceStore {
-    /// Below `Downloading/`, which a clean-up empties.
+    /// The folder below `Downloading/`, which a clean-up empties.
     var intermediate: FilePath { downloading.at("intermediate") }
 
     func removeIntermediate() throws(FileError) {

@@ -1,8 +1,10 @@
 import NIOConcurrencyHelpers
 
-/// From one task that cuts a pack to one that writes: whoever is ahead waits.
+/// A channel from the task that cuts a pack to one that writes.
+///
+/// The faster one waits.
 final class CutChannel: Sendable {
-    /// Pieces that may wait: some 128 KiB each.
+    /// The number of pieces that may be queued, of about 128 KiB each.
     private static let capacity = 4
 
     private struct State {
@@ -15,7 +17,7 @@ final class CutChannel: Sendable {
 
     private let state = NIOLockedValueBox(State())
 
-    /// - Returns: false when the channel is over: nothing was sent.
+    /// - Returns: false if the channel has ended, so that the cuts were not sent.
     func send(_ cuts: [PackCutter.Cut]) async -> Bool {
         await wait { state, continuation in
             guard state.isFull, !state.isOver else { return false }
@@ -32,7 +34,7 @@ final class CutChannel: Sendable {
         return !isOver
     }
 
-    /// The next cuts; nil when the channel is over, and empty.
+    /// The next cuts, or nil if the channel has ended and is empty.
     func next() async -> [PackCutter.Cut]? {
         await wait { state, continuation in
             guard state.waiting.isEmpty, !state.isOver else { return false }
@@ -47,7 +49,9 @@ final class CutChannel: Sendable {
         return cuts
     }
 
-    /// Nothing more is sent; what waits is still taken.
+    /// Ends the channel.
+    ///
+    /// Queued cuts can still be received.
     func end() {
         let (sender, taker) = state.withLockedValue { state in
             state.isOver = true
@@ -58,7 +62,7 @@ final class CutChannel: Sendable {
         taker?.resume()
     }
 
-    /// - Parameter keep: keeps the continuation for whoever ends the wait; false where there is nothing to wait for.
+    /// - Parameter keep: Stores the continuation, which is resumed when the wait ends. Returns false if no wait is needed.
     private func wait(_ keep: (inout State, CheckedContinuation<Void, Never>) -> Bool) async {
         await withCheckedContinuation { continuation in
             if !state.withLockedValue({ keep(&$0, continuation) }) { continuation.resume() }

@@ -16,14 +16,14 @@ struct Download {
         var healed: [Label] = []
         var filesReceived = 0
         var bytesReceived = 0
-        /// Signatures of bundles' entries that no installed version vouched for.
+        /// The number of bundle entry signatures that no installed version had checked before.
         var checkedSignatures = 0
-        /// Bundles that turned out to be made for another native part.
+        /// Bundles whose manifest requires another native part.
         var unfit = UnfitVersions()
         var transfers = TransferOutcome()
-        /// Bundles that came by a pack from a version that was here.
+        /// Bundles that were downloaded as packs from a stored version.
         var packs: [PackUse] = []
-        /// Versions that wait for a network on which bytes cost nothing.
+        /// Versions that wait for an unmetered network.
         var putOff: [PutOffVersion] = []
         /// Versions that do not fit on the disk.
         var noRoom: [PatchContent: RoomWait] = [:]
@@ -49,13 +49,13 @@ struct Download {
     let signatures: EntrySignatures
     var atCommitPoint: @Sendable (CommitPoint) -> Void
     var check: IntegrityCheck
-    /// Digests whose objects have other bytes.
+    /// Digests of objects whose bytes are damaged.
     var damaged: Set<SHA256Digest> = []
     var outcome: Outcome
-    /// Bytes that were promised to patches of this download, and are still to be written.
+    /// Bytes of disk space that are promised to this download's patches and not yet written.
     var promised = 0
 
-    /// - Parameter outcome: of this sync's earlier downloads, which this one adds to.
+    /// - Parameter outcome: The outcome of this sync's earlier downloads, to which this one adds.
     init(
         of plan: SyncPlan,
         _ list: VerifiedList,
@@ -73,18 +73,18 @@ struct Download {
 
 /// Objects, as the steps of a download find and store them.
 extension Download {
-    /// Whether the bytes are here, in the store or in what the app ships.
+    /// Whether the object is intact, in the store or among the embedded files.
     ///
-    /// A damaged object that stands before the app's own file steps aside.
+    /// A damaged object is removed if the embedded file can replace it.
     mutating func isIntact(_ fingerprint: Fingerprint, unrecorded: Bool = false) throws(SyncError) -> Bool {
         try isIntact(fingerprint.sha256, expected: fingerprint, unrecorded: unrecorded)
     }
 
-    /// Whether these bytes lie on this device, in the store or in what the app ships.
+    /// Whether the object with this digest is intact, in the store or among the embedded files.
     mutating func isIntact(_ digest: SHA256Digest, expected: Fingerprint?, unrecorded: Bool) throws(SyncError) -> Bool {
         let (place, condition) = try check.condition(of: digest, expected: expected, unrecorded: unrecorded)
         if case .intact(let identity) = condition {
-            // So that it is not hashed again when it has been linked.
+            // Recorded, so that the file is not hashed again after it was linked.
             check.record(identity, of: digest, at: place)
             return true
         }
@@ -120,20 +120,22 @@ extension Download {
         }
     }
 
-    /// Only saves the next start from reading the manifest.
+    /// Stores the bundle's index.
+    ///
+    /// Errors are ignored: the index only saves the next start from reading the manifest.
     mutating func keepIndex(of patch: InstalledPatch, _ manifest: AssetManifest? = nil) {
         guard let index = try? check.index(of: patch, manifest) else { return }
         try? store.save(index)
     }
 }
 
-/// Compares the room that a download needs with the free space, before any of its files is written.
+/// Compares the disk space that a download needs with the free space, before any of its files is written.
 extension Download {
-    /// Promises room to the missing files of a new version.
+    /// Reserves disk space for the missing files of a new version.
     ///
-    /// Files of the active version are healed in any case.
+    /// Repairs of the active version are never refused.
     ///
-    /// - Returns: the bytes that were promised.
+    /// - Returns: the reserved bytes.
     /// - Throws: `noRoom`, for this version alone.
     @discardableResult
     mutating func admit(_ missing: [Fingerprint], for wanted: SyncPlan.Wanted) throws(SyncError) -> Int {
@@ -144,7 +146,7 @@ extension Download {
         return needs
     }
 
-    /// The manifest and the signatures come before the sizes of the other files are known.
+    /// Checks the space for the manifest and the signatures, which are downloaded before the sizes of the other files are known.
     func admitDocuments(of wanted: SyncPlan.Wanted) throws(SyncError) {
         guard wanted.isNew else { return }
         let patch = wanted.patch
@@ -160,16 +162,17 @@ extension Download {
         throw .noRoom(wanted.patch.label, RoomWait(needs: needs, free: wait.free - promised, reserve: wait.reserve))
     }
 
-    /// Whether something is here under this digest.
+    /// Whether a file is stored under this digest.
     private func lies(_ digest: SHA256Digest) throws(SyncError) -> Bool {
         try store.wrapped { () throws(FileError) in
             try store.files.identity(of: try store.place(of: digest).path) != nil
         }
     }
 
-    /// Removes partial files after the disk was full, so that other programs have room.
+    /// Removes partial files after the disk was full, so that other programs can write.
     ///
-    /// If that is not enough, files of versions that were never installed go as well. The next sync asks for room first.
+    /// If that is not enough, files of versions that were never installed are removed as well. The next sync checks the space
+    /// first.
     func giveBack() {
         try? store.objects.removePartialDownloads()
         try? store.removeIntermediate()
@@ -178,7 +181,7 @@ extension Download {
 }
 
 extension DeviceStore {
-    /// The bytes of the disk that these files need, without their received parts.
+    /// The disk space in bytes that these files need, without their received parts.
     func bytesNeeded(by missing: [Fingerprint]) throws(SyncError) -> Int {
         let objects = objects
         return try wrapped { () throws(FileError) in

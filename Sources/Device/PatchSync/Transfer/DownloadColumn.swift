@@ -8,14 +8,14 @@ import PatchTrust
 
 /// Obtains the signature column of a bundle.
 ///
-/// If packs made the bundle's manifest, the column is made of the base's column and the signatures of new entries, which are sent beside
-/// the packs. Else it is downloaded as a whole.
+/// If packs produced the bundle's manifest, the column is built from the base's column and the signatures of new entries, which are
+/// sent with the packs. Otherwise it is downloaded.
 struct DownloadColumn {
     let patch: InstalledPatch
     /// The column's digest.
     let column: SHA256Digest
 
-    /// The digest that a made column must have, and its largest size.
+    /// The digest that a built column must have, and its maximum size.
     private struct WantedColumn {
         let sha256: SHA256Digest
         let size: Int
@@ -25,7 +25,7 @@ struct DownloadColumn {
         if try await !make(by: &pack, &download) { try await receive(&download) }
     }
 
-    /// - Returns: false if the pack's signatures do not make the column.
+    /// - Returns: false if the column cannot be built from the pack's signatures.
     private func make(by pack: inout OpenPack?, _ download: inout Download) async throws(SyncError) -> Bool {
         guard let open = pack, let size = download.plan.columnSizes[column], size <= Limits.signatureColumn,
             let bytes = try? download.store.bytes(of: open.step.pack.manifest, limit: Limits.manifest),
@@ -33,7 +33,8 @@ struct DownloadColumn {
         else { return false }
         var step = open.step
         if let first = open.first {
-            // Nobody signed the digest of this one: what comes of it in the end is compared with one that was signed.
+            // The digest of this intermediate column is not signed. The final column built from it is compared with a signed
+            // digest.
             guard let column = first.leadsTo.map({ WantedColumn(sha256: $0.sha256, size: $0.size) }),
                 let made = try await make(column, to: step.base.manifest, by: first, download.store, download.transfers)
             else { return false }
@@ -60,7 +61,7 @@ struct DownloadColumn {
         func made(of signatures: [UInt8]) throws(PackError) -> [UInt8] {
             try PackSignatures.column(from: base, column: old, to: new, signatures: signatures, digest: column.sha256)
         }
-        // Where nothing was signed anew, nothing travels.
+        // If no entry was signed again, no signatures are downloaded.
         if let made = try? made(of: []) { return (made, 0) }
         if let came = store.objects.signatures(of: step.pack, limit: column.size) {
             do throws(PackError) { return (try made(of: came), BasePack.frontCount + came.count) } catch {

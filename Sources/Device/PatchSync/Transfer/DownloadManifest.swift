@@ -5,15 +5,15 @@ import PatchStore
 import PatchCrypto
 import PatchTrust
 
-/// Obtains a bundle's manifest: from this device, by a pack, or from a server.
+/// Obtains a bundle's manifest from this device, from a pack, or from a server.
 ///
-/// All signatures of a listed manifest are checked, unless the device checks only the signature of the list entry. An installed manifest
-/// that is not listed any more, or listed by another channel, was checked before: it has the same digest. Manifest and signatures become
-/// objects first and are read piece by piece from there.
+/// All signatures of a listed manifest are checked, unless the device checks only the signature of the list entry. An installed
+/// manifest that is no longer listed, or that another channel listed, was checked before: it has the same digest. Manifest and
+/// signatures are first stored as objects and are read piece by piece from there.
 struct DownloadManifest {
     let wanted: SyncPlan.Wanted
 
-    /// - Returns: also the pack that made the manifest; ``TakePack`` takes the contents out of it.
+    /// - Returns: the manifest, and the pack that produced it. ``TakePack`` reads the contents from that pack.
     func run(_ download: inout Download) async throws(SyncError) -> (AssetManifest, OpenPack?) {
         let patch = wanted.patch
         guard let entry = download.listed(patch), let column = patch.column else {
@@ -30,7 +30,7 @@ struct DownloadManifest {
         do throws(SyncError) {
             if !hasManifest, pack == nil {
                 try await receiveManifest(&download)
-                // The network broke a pack off, and is back: the pack continues.
+                // A pack that a network failure interrupted continues now.
                 let continuing = DownloadPack(wanted: wanted, hasManifest: true)
                 if wanted.isNew { pack = try await continuing.run(&download) }
             }
@@ -43,7 +43,7 @@ struct DownloadManifest {
             download.store.recordChecked(verified.column, of: verified.fingerprint.sha256)
             return (verified.manifest, pack)
         } catch {
-            // What is refused leaves nothing behind; what was there already may be what runs.
+            // A rejected document is removed. One that was already stored may belong to the active version and stays.
             if case .trust = error {
                 if !hasManifest { try? download.store.objects.remove(patch.fingerprint.sha256) }
                 if needsColumn, !hasColumn { try? download.store.objects.remove(column) }
@@ -61,13 +61,13 @@ struct DownloadManifest {
 
     /// The keys of the list and of installed selections.
     ///
-    /// An installed manifest may be signed by a key that is not listed any more.
+    /// An installed manifest may be signed by a key that is no longer listed.
     private func keysOfInstalled(_ store: DeviceStore, _ list: VerifiedList) -> EntryKeys {
         let kept = (try? store.state(of: list.list.channel))?.machine.kept ?? []
         return kept.reduce(list.entryKeys) { $0.merged(with: $1.entryKeys) }
     }
 
-    /// By the list entry alone, whose signature covers the manifest's digests.
+    /// Checks the list entry alone, whose signature covers the manifest's digests.
     private func verified(
         _ entry: PatchEntry,
         _ store: DeviceStore,
@@ -116,7 +116,7 @@ struct DownloadManifest {
 
     /// The rows of an installed manifest.
     ///
-    /// Unchanged rows need no check if all of its own were checked here.
+    /// Unchanged rows need no check if all signatures of the installed manifest were checked on this device.
     private func vouched(_ patch: InstalledPatch, in store: DeviceStore) -> VouchedRows? {
         let digest = patch.fingerprint.sha256
         guard patch.kind == .bundle, let column = patch.column, store.hasChecked(column, of: digest),

@@ -9,11 +9,11 @@ import PatchCrypto
 struct DownloadObjects {
     let tasks: [PatchDownload]
 
-    /// ``Transfers/parallel`` requests at a time, while what came before them is made durable.
+    /// Sends up to ``Transfers/parallel`` requests at a time, while received objects are made durable.
     ///
-    /// One that fails stops no other; what has come stays for the next sync.
+    /// A failed request does not stop the others. Received bytes stay for the next sync.
     ///
-    /// - Returns: by digest, why an object did not come.
+    /// - Returns: the reason for each missing object, by digest.
     func run(_ download: inout Download) async throws(SyncError) -> [SHA256Digest: SyncError] {
         let requests = MissingObjects(tasks)
         try removeUnwantedParts(requests, download)
@@ -42,7 +42,7 @@ struct DownloadObjects {
                 reception.start(in: &group, into: store, by: transfers)
             }
         }
-        // Also when the sync ends here: what has come stays for the next one.
+        // Also if the sync ends here: received objects stay for the next one.
         download.check.record(try store.wrapped { () throws(FileError) in try reception.batch.finish() })
         if let error = reception.error { throw error }
         return reception.failures
@@ -76,7 +76,7 @@ struct DownloadObjects {
         }
     }
 
-    /// Bytes of this object came that no later sync asks for.
+    /// Records that bytes of this object were received that no later sync requests again.
     private func move(_ position: Int, of reception: Reception, _ download: inout Download) {
         reception.requests.patches(at: position).forEach { download.outcome.transfers.move($0) }
     }
@@ -89,7 +89,7 @@ struct DownloadObjects {
 
     /// Removes partial files that no wanted object needs.
     ///
-    /// All of them stay if a patch failed before its files were known, or only waits: they may be its.
+    /// All of them stay if a patch failed before its files were known, or only waits, because they may belong to it.
     private func removeUnwantedParts(_ requests: MissingObjects, _ download: Download) throws(SyncError) {
         let store = download.store
         guard download.outcome.failures.isEmpty, !download.plan.hasPostponed else { return }
@@ -99,7 +99,7 @@ struct DownloadObjects {
                     .union(requests.manifests.map(\.sha256))
             )
         }
-        // Each manifest is whole by now. The received bytes of the bundle's pack have its digest as their name, and stay.
+        // Every manifest is complete now. The received bytes of a bundle's pack are named by the manifest's digest, and stay.
         for manifest in requests.manifests {
             do throws(StoreError) { try store.objects.removePart(of: ExpectedFile(manifest)) } catch {
                 throw SyncError(error, entry: "\(manifest.sha256)")

@@ -7,14 +7,14 @@ import PatchStore
 import PatchCrypto
 import PatchTrust
 
-/// A pack that makes a bundle's signed manifest.
+/// A pack that produces a bundle's signed manifest.
 ///
-/// ``TakePack`` takes the contents out of it.
+/// ``TakePack`` reads the contents from it.
 struct OpenPack {
     let step: PackStep
-    /// The pack that made the version which ``step`` leads on from; nil if that version is here.
+    /// The pack that produced the version which ``step`` leads on from, or nil if that version is stored.
     var first: PackStep?
-    /// Of the packs, and of the signatures beside them.
+    /// The bytes of the packs and of the signatures sent with them.
     var bytes: Int
 }
 
@@ -22,16 +22,16 @@ struct OpenPack {
 struct PackStep {
     let pack: BasePack
     var base: BaseVersion
-    /// The name for errors.
+    /// The name of the pack in errors.
     let name: String
-    /// The most bytes of signatures beside it, by the index; nil if no index was read.
+    /// The maximum bytes of the signatures sent with it, by the index, or nil if no index was read.
     var signatures: Int?
-    /// The column of the intermediate version that it makes, by the unsigned index.
+    /// The column of the intermediate version that it produces, by the unsigned index.
     var leadsTo: PackIndex.Column?
 }
 
 extension OpenPack {
-    /// Stores a document that the pack made.
+    /// Stores a document that the pack produced.
     ///
     /// - Returns: false if the pack is given up.
     func put(
@@ -60,7 +60,7 @@ extension OpenPack {
         if first != nil { try? store.removeIntermediate() }
     }
 
-    /// - Throws: errors that end every route. A full disk may have room without the pack.
+    /// - Throws: Errors that end every route. After a full disk there may be enough space without the pack.
     func giveUp(
         for patch: InstalledPatch,
         because error: SyncError,
@@ -74,13 +74,15 @@ extension OpenPack {
     }
 }
 
-/// Obtains the signed manifest of a new bundle by a pack from a version that is here, or by two packs in a row.
+/// Obtains the signed manifest of a new bundle from a pack that is based on a stored version, or from two packs in a row.
 ///
-/// Neither the index nor the version between two packs is signed. The result is the signed manifest, or no pack is used: then the bundle
-/// is downloaded as it is without packs.
+/// The index and the intermediate version are not signed. If the result is not the signed manifest, no pack is used, and the bundle
+/// is downloaded without packs.
 struct DownloadPack {
     let wanted: SyncPlan.Wanted
-    /// Whether the signed manifest is here: a pack that broke off is then continued.
+    /// Whether the signed manifest is stored.
+    ///
+    /// An interrupted pack is then continued.
     let hasManifest: Bool
 
     private var patch: InstalledPatch { wanted.patch }
@@ -94,13 +96,13 @@ struct DownloadPack {
         let (store, plan) = (download.store, download.plan)
         var version = NewVersion(wanted, plan, in: store, hasManifest: hasManifest)
         if hasManifest, version.candidates.isEmpty {
-            // Two packs in a row may be here whole: the device was stopped after they made the manifest.
+            // Two complete packs in a row may be stored: the device was stopped after they produced the manifest.
             version.hasPack = try store.wrapped { () throws(FileError) in
                 try store.objects.hasPack(to: patch.fingerprint.sha256)
             }
         }
         var held = HeldVersions()
-        // With the manifest, the cost without a pack is known.
+        // If the manifest is stored, the cost without a pack is known.
         let most = hasManifest && version.nextBase != nil ? try costWithoutPack(&download) : nil
         while true {
             switch Route(.version(version)) {
@@ -134,7 +136,7 @@ struct DownloadPack {
         }
     }
 
-    /// The cost of the missing files without a pack, by the manifest that is here.
+    /// The cost of the missing files without a pack, by the stored manifest.
     private func costWithoutPack(_ download: inout Download) throws(SyncError) -> Int? {
         guard let manifest = try download.check.manifest(of: patch) else { return nil }
         var missing: [Int] = []
@@ -160,7 +162,7 @@ struct DownloadPack {
         )
     }
 
-    /// - Parameter most: more bytes are not worth it; nil for no limit but the pack's own.
+    /// - Parameter most: The largest size that is worth it, or nil for the pack's own limit.
     private func deliver(
         _ step: PackStep,
         upTo most: Int? = nil,
@@ -188,7 +190,7 @@ struct DownloadPack {
         }
     }
 
-    /// The most bytes of signatures that are requested with a pack; nil if the column is here, or cannot be made of them.
+    /// The maximum bytes of signatures to request with a pack, or nil if the column is stored or cannot be built from them.
     private func signatures(with step: PackStep, _ download: inout Download) throws(SyncError) -> Int? {
         guard download.signatures == .required, step.leadsTo == nil, step.pack.manifest == patch.fingerprint.sha256,
             let column = patch.column, let size = download.plan.columnSizes[column], size <= Limits.signatureColumn,
@@ -210,7 +212,7 @@ struct DownloadPack {
         return try open.put(manifest, as: patch.fingerprint, for: patch, &download) ? open : nil
     }
 
-    /// A pack that an index lists.
+    /// Opens a pack that an index lists.
     private func openListed(
         _ pack: PackIndex.Pack,
         from base: BaseVersion,
@@ -222,9 +224,9 @@ struct DownloadPack {
         return try open(step, bytes, &download)
     }
 
-    /// Two packs in a row.
+    /// Opens two packs in a row.
     ///
-    /// The intermediate version is not signed: only the second manifest is.
+    /// The intermediate version is not signed. Only the second manifest is.
     private func openChain(
         _ pack: PackIndex.Pack,
         through row: PackIndex.Row,
@@ -257,7 +259,7 @@ struct DownloadPack {
         return try open(last, manifest, after: first, &download)
     }
 
-    /// The version that the first pack makes, its contents in a place of their own.
+    /// The version that the first pack produces, with its contents in a separate folder.
     private func intermediate(
         _ manifest: [UInt8],
         by step: PackStep,
@@ -274,7 +276,7 @@ struct DownloadPack {
         return version
     }
 
-    /// The manifest that a listed pack makes.
+    /// The manifest that a listed pack produces.
     ///
     /// A missing pack is reported.
     private func named(_ step: PackStep, _ download: inout Download) async throws(SyncError) -> [UInt8]? {
@@ -300,7 +302,7 @@ struct DownloadPack {
                 throw .fetch(.cancelled)
             } catch { continue }
             transfers.sources.count(bytes.count)
-            // Of a file that is not there some hosts send their page.
+            // Some hosts answer a request for a missing file with their start page.
             if bytes.first == UInt8(ascii: "<") { continue }
             do throws(FormatError) { return try PackIndex(bytes, of: patch.fingerprint.sha256) } catch {
                 transfers.report(.packRefused(patch.label, because: .format(error)))

@@ -3,14 +3,14 @@ import PatchFormat
 import PatchStore
 import PatchCrypto
 
-/// The part of a sync that moves bytes: missing files of every wanted patch are downloaded, verified and staged.
+/// The download part of a sync: missing files of every wanted patch are downloaded, verified and staged.
 ///
 /// ``PreparePatch`` finds the missing files of each patch, ``DownloadObjects`` downloads them, and ``InstallPatch`` stages the
 /// result. For a bundle, ``DownloadManifest`` runs first, with ``DownloadPack``, ``DownloadColumn`` and ``TakePack``.
 struct DownloadPlan {
     func run(_ download: inout Download) async throws(SyncError) -> Download.Outcome {
         let store = download.store
-        // A crash may have left one.
+        // A crash may have left the folder of an intermediate version.
         try store.wrapped { () throws(FileError) in try store.removeIntermediate() }
         defer { try? store.removeIntermediate() }
         var tasks: [PatchDownload] = []
@@ -34,7 +34,9 @@ struct DownloadPlan {
         return download.outcome
     }
 
-    /// A patch that fails stays at its version; errors that end the whole sync are passed on.
+    /// Runs a step for one patch.
+    ///
+    /// A patch that fails stays at its version. Errors that end the whole sync are thrown.
     private func isolating<Result>(
         _ wanted: SyncPlan.Wanted,
         _ download: inout Download,

@@ -4,14 +4,14 @@ import PatchStore
 import PatchCrypto
 import PatchTrust
 
-/// The packs to a bundle that a server's index lists, for the versions that are here.
+/// The packs to a bundle that a server's index lists, for the stored versions.
 ///
-/// Pure. The index is not signed: a wrong size costs a detour, and bounds end it.
+/// A pure value. The index is not signed. A wrong size in it costs extra transfers, which are limited.
 struct IndexedPacks {
-    /// A version that is here.
+    /// A stored version.
     struct Base: Equatable, Sendable {
         let manifest: SHA256Digest
-        /// Whether a pack from it was requested, and no server has it.
+        /// Whether a pack from it was requested and no server has one.
         let isTried: Bool
         /// Whether its signature column is stored.
         let hasColumn: Bool
@@ -20,19 +20,21 @@ struct IndexedPacks {
     /// The sizes of the new bundle's documents and contents, in bytes.
     struct Target: Equatable, Sendable {
         let manifest: Int
-        /// Of its signature column; nil if the device needs none.
+        /// The size of its signature column, or nil if the device needs none.
         let column: Int?
-        /// The estimate for all its contents, if the index has no size.
+        /// The estimated size of all its contents, used if the index has no size.
         let contents: Int
-        /// The upper bound for the index's unsigned size: more than the base weighs is unlikely.
+        /// The upper bound for the index's unsigned size: a size above that of the base is unlikely.
         let most: Int
     }
 
-    /// An intermediate manifest has at most that many bytes more than twice the signed one: its head costs a reader memory.
+    /// The maximum bytes by which an intermediate manifest may exceed twice the signed one.
+    ///
+    /// Its head occupies memory of the reader.
     static let manifestRoom = 65_536
 
     let index: PackIndex
-    /// The running version first.
+    /// The active version is the first one.
     let here: [Base]
     let target: Target
 
@@ -40,7 +42,7 @@ struct IndexedPacks {
         (self.index, self.here, self.target) = (index, here, target)
     }
 
-    /// A pack, a chain of two packs, or ``Route/documents`` if no packs cost less than these.
+    /// A pack, a chain of two packs, or ``Route/documents`` if no pack costs less.
     var cheapest: Route {
         var best = (cost: Self.documents(index, target), route: Route.documents)
         func offer(_ steps: [PackIndex.Pack], by base: Base, _ row: PackIndex.Row, _ route: Route) {
@@ -72,7 +74,7 @@ struct IndexedPacks {
         return documents + whole + 3 * WireSize.request
     }
 
-    /// The cost of the signatures beside the packs: those of new entries, else the whole column.
+    /// The cost of the signatures sent with the packs: those of new entries, else the whole column.
     private static func signatures(
         of steps: [PackIndex.Pack],
         by base: Base,
@@ -90,8 +92,8 @@ struct IndexedPacks {
 
 extension IndexedPacks {
     /// - Parameters:
-    ///   - held: the versions that are here. At least one was tried: its size bounds what the index may claim.
-    ///   - column: bytes of the target's signature column; nil if the device needs none.
+    ///   - held: The stored versions. At least one was tried, and its size bounds the sizes in the index.
+    ///   - column: The bytes of the target's signature column, or nil if the device needs none.
     init(
         _ index: PackIndex,
         to patch: InstalledPatch,
@@ -121,7 +123,7 @@ extension IndexedPacks.Base {
 }
 
 extension DeviceStore {
-    /// Versions of a bundle that are kept for a rollback, besides those from which packs were requested.
+    /// Versions of a bundle that are kept for a rollback, except those from which packs were requested.
     func kept(of patch: InstalledPatch, in channel: ChannelName, besides bases: [InstalledPatch]) -> [InstalledPatch] {
         var seen = Set(bases.map(\.fingerprint.sha256) + [patch.fingerprint.sha256])
         let kept = (try? state(of: channel))?.machine.kept ?? []

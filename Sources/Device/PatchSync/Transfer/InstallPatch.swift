@@ -4,7 +4,7 @@ import PatchStore
 import PatchCrypto
 import PatchTrust
 
-/// Stages a patch whose files are all here: makes a bundle's folder or heals it, and checks the result.
+/// Stages a patch whose files are all stored: creates or repairs a bundle's folder, and checks the result.
 struct InstallPatch {
     let task: PatchDownload
 
@@ -20,14 +20,14 @@ struct InstallPatch {
                 try store.files.status(of: store.bundle(patch.fingerprint.sha256))?.kind == .directory
             }
             if folderStands {
-                // What stands may be served now: only what is wrong is replaced.
+                // The existing folder may be served now, so only wrong files are replaced.
                 let wrong = try download.check.faults(of: patch, manifest).compactMap(\.asset)
                 try staging.heal(wrong, of: patch.fingerprint.sha256, &download.check)
             } else {
                 try staging.stage(manifest, as: patch.fingerprint.sha256, &download.check)
             }
         case .script:
-            // It has its digest; whether it is text was not looked at on its way in.
+            // The file's digest was checked during the download. Whether it is valid text is checked now.
             download.check.forget(patch.fingerprint.sha256)
         }
         if let fault = try download.check.faults(of: patch, verified).first {

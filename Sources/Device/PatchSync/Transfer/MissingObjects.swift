@@ -2,9 +2,9 @@ import PatchChoice
 import PatchFormat
 import PatchStore
 
-/// The objects that some patches lack, each once.
+/// The objects that some patches lack, each listed once.
 ///
-/// A request is made when its turn comes: there may be a hundred thousand.
+/// A request is created only when it is needed, because there may be a hundred thousand.
 struct MissingObjects: RandomAccessCollection {
     private struct Position {
         let task: Int32
@@ -12,10 +12,10 @@ struct MissingObjects: RandomAccessCollection {
     }
 
     private let tasks: [PatchDownload]
-    /// By task; nil for a script.
+    /// The weights of each task, or nil for a script.
     private let weights: [PackWeights?]
     private var places: [Position] = []
-    /// By position: the other patches that need the same object.
+    /// The other patches that need the same object, by position.
     private var others: [Int32: [Int32]] = [:]
 
     init(_ tasks: [PatchDownload]) {
@@ -44,14 +44,14 @@ struct MissingObjects: RandomAccessCollection {
         tasks[Int(places[position].task)].fingerprint(Int(places[position].number))
     }
 
-    /// What one patch lacks, without what another lacks that came before it.
+    /// The objects that one patch lacks, except those that an earlier patch lacks too.
     struct Block {
         let task: Int
         let isBundle: Bool
         let positions: Range<Int>
     }
 
-    /// In the order of the patches.
+    /// The blocks, in the order of the patches.
     var blocks: [Block] {
         var blocks: [Block] = []
         var begin = 0
@@ -76,15 +76,15 @@ struct MissingObjects: RandomAccessCollection {
     /// The route of these objects of a bundle.
     ///
     /// - Parameters:
-    ///   - facts: of an earlier request for the pack.
-    ///   - hasServer: whether a server is left that may have the pack.
+    ///   - facts: The facts of an earlier request for the pack.
+    ///   - hasServer: Whether a server is left that may have the pack.
     func route(of bundle: Int, missing positions: [Int], knowing facts: PackFacts?, hasServer: Bool) -> Route {
         guard let weights = weights[bundle] else { return .objects }
         let rows = wanted(positions, of: bundle).map(\.row)
         return Route(.files(missing: rows, of: weights, pack: facts, hasServer: hasServer))
     }
 
-    /// The parts of a bundle's plain pack that hold these objects, with their positions.
+    /// The parts of a bundle's plain pack that contain these objects, with their positions.
     func runs(of bundle: Int, for positions: [Int]) -> [PackRun] {
         guard let weights = weights[bundle] else { return [] }
         let wanted = wanted(positions, of: bundle)
@@ -97,14 +97,14 @@ struct MissingObjects: RandomAccessCollection {
 
     /// The pack of a bundle, for these of its objects.
     ///
-    /// - Precondition: they are the bundle's.
+    /// - Precondition: The objects belong to the bundle.
     func pack(of bundle: Int, for positions: [Int], range: Range<Int>?) -> WholePack {
         guard let layout = weights[bundle]?.plain else { preconditionFailure("a script is in no pack") }
         let wanted = wanted(positions, of: bundle)
         return WholePack(bundle: bundle, manifest: manifest(of: bundle), layout: layout, wanted: wanted, range: range)
     }
 
-    /// Their rows in the bundle's manifest, in order.
+    /// The objects' rows in the bundle's manifest, in order.
     private func wanted(_ positions: [Int], of bundle: Int) -> [WholePack.Wanted] {
         let task = tasks[bundle]
         return positions.sorted().map { position in
@@ -124,26 +124,28 @@ struct MissingObjects: RandomAccessCollection {
     }
 }
 
-/// A part of a bundle's plain pack, and the objects that it holds.
+/// A part of a bundle's plain pack, and the objects that it contains.
 struct PackRun: Equatable {
-    /// In ``MissingObjects``.
+    /// The positions in ``MissingObjects``.
     let positions: [Int]
     let bytes: Range<Int>
 }
 
-/// A patch of which something has to come, and what.
+/// A patch with files to download.
 struct PatchDownload {
     enum Content {
-        /// Whether its text has to come.
+        /// A script, and whether its text must be downloaded.
         case script(isMissing: Bool)
-        /// A manifest verified with every signature, and the places in it of the assets that have to come.
+        /// A manifest whose signatures were all verified, and the rows of the assets to download.
         case bundle(AssetManifest, missing: [Int32])
     }
 
     let wanted: SyncPlan.Wanted
     let content: Content
 
-    /// How many objects have to come; some may be the same.
+    /// The number of objects to download.
+    ///
+    /// Some may be equal.
     var count: Int {
         switch content {
         case .script(let isMissing): isMissing ? 1 : 0
@@ -151,13 +153,13 @@ struct PatchDownload {
         }
     }
 
-    /// The weight of each asset in the bundle's pack; nil for a script.
+    /// The weight of each asset in the bundle's pack, or nil for a script.
     var weights: PackWeights? {
         guard case .bundle(let manifest, _) = content else { return nil }
         return PackWeights(manifest.assets)
     }
 
-    /// Its row in the manifest; nil for a script.
+    /// The object's row in the manifest, or nil for a script.
     func row(_ number: Int) -> Int? {
         guard case .bundle(_, let missing) = content else { return nil }
         return Int(missing[number])
@@ -170,7 +172,7 @@ struct PatchDownload {
         }
     }
 
-    /// Of what has to come.
+    /// The digests of the objects to download.
     var digests: some Sequence<SHA256Digest> { (0..<count).lazy.map { fingerprint($0).sha256 } }
 
     func request(_ number: Int) -> ObjectRequest {

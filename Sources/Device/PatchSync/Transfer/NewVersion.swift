@@ -4,9 +4,9 @@ import PatchStore
 import PatchCrypto
 import PatchTrust
 
-/// A new bundle, and the versions of it that packs may lead from.
+/// A new bundle, and the versions of it that packs may be based on.
 struct NewVersion {
-    /// Another version of the bundle that may be here.
+    /// Another version of the bundle that may be stored.
     struct Base {
         enum State {
             case unknown
@@ -17,26 +17,28 @@ struct NewVersion {
         }
 
         let patch: InstalledPatch
-        /// Whether some of the pack from it is stored.
+        /// Whether part of the pack from it is stored.
         let isBegun: Bool
         var state = State.unknown
     }
 
-    /// The most versions from which packs are requested: each missing pack costs a wait.
+    /// The maximum number of versions from which packs are requested.
+    ///
+    /// Each missing pack costs a wait.
     static let mostBases = 3
 
-    /// The running version first.
+    /// The active version is the first one.
     private(set) var bases: [Base]
-    /// Whether the manifest is here.
+    /// Whether the manifest is stored.
     ///
-    /// A pack is then only continued: the missing files are known, and can be requested.
+    /// A pack is then only continued, because the missing files are known and can be requested.
     let hasManifest: Bool
-    /// Whether a pack to the bundle is stored that broke off, and may be the second one of a chain.
+    /// Whether an interrupted pack to the bundle is stored, which may be the second one of a chain.
     var hasPack = false
-    /// The packs that a server's index lists; nil until it was read.
+    /// The packs that a server's index lists, or nil until it was read.
     var packs: IndexedPacks?
 
-    /// - Parameter here: versions that may be here, of any patch.
+    /// - Parameter here: Versions that may be stored, of any patch.
     init(_ patch: InstalledPatch, from here: [InstalledPatch], hasManifest: Bool, isBegun: (SHA256Digest) -> Bool) {
         var seen: Set<SHA256Digest> = [patch.fingerprint.sha256]
         let others = here.filter { base in
@@ -53,10 +55,10 @@ struct NewVersion {
     /// The version from which a pack is requested next.
     var nextBase: Base? { candidates.first { $0.state == .unknown } }
 
-    /// The versions whose packs an index is compared with.
+    /// The versions whose packs are looked up in an index.
     var indexBases: ArraySlice<Base> { bases.prefix(Self.mostBases) }
 
-    /// Whether the index can help: no pack was found from a version that is complete, or a chain is to be continued.
+    /// Whether the index can help: there is no pack from a complete version, or a chain is to be continued.
     var mayFollowIndex: Bool {
         indexBases.contains { $0.state != .damaged } && (hasManifest ? hasPack && candidates.isEmpty : true)
     }
@@ -67,7 +69,7 @@ struct NewVersion {
 }
 
 extension NewVersion {
-    /// The running version, the pending one, and the embedded ones of the app may be here.
+    /// Considers the active version, the pending one, and the embedded ones of the app.
     init(_ wanted: SyncPlan.Wanted, _ plan: SyncPlan, in store: DeviceStore, hasManifest: Bool) {
         let patch = wanted.patch
         let here = [wanted.current, plan.pending?[patch.patchID]].compactMap(\.self) + (store.embedded?.bundles ?? [])
@@ -79,9 +81,9 @@ extension NewVersion {
 }
 
 extension NewVersion {
-    /// The version that a pack leads from, if all of it is here.
+    /// The version that a pack is based on, if all its files are stored.
     ///
-    /// A version that is incomplete is marked as damaged.
+    /// An incomplete version is marked as damaged.
     mutating func hold(
         _ digest: SHA256Digest,
         for new: InstalledPatch,

@@ -3,20 +3,24 @@ import PatchFetch
 import PatchFormat
 import PatchStore
 
-/// The way of one object into the store: server after server, try after try, each going on where the last one stopped.
+/// The transfer of one object into the store.
+///
+/// All servers are tried, repeatedly, and each try continues where the last one stopped.
 struct ObjectDelivery {
     private let request: ObjectRequest
     private let transfers: Transfers
-    /// Servers that do not have the object, or lied about it, are not asked for it again.
+    /// Servers that do not have the object or sent wrong bytes.
+    ///
+    /// They are not asked for it again.
     private var passedOver: [String: SyncError] = [:]
-    /// Servers whose compressed form was none of the object, by name.
+    /// The names of servers whose compressed form was wrong.
     private var askedPlain: Set<String> = []
-    /// Bytes in the part that no later try asks for.
+    /// Bytes of the partial file that no later try requests again.
     private var progress = 0
-    /// Bytes in the part when it began; nil before.
+    /// Bytes of the partial file at the beginning, or nil before it.
     private var start: Int?
 
-    /// Whether bytes came that no later sync asks for.
+    /// Whether bytes were received that no later sync requests again.
     var hasMoved: Bool { start.map { progress > $0 } ?? false }
 
     fileprivate init(_ request: ObjectRequest, by transfers: Transfers) {
@@ -24,7 +28,9 @@ struct ObjectDelivery {
         self.transfers = transfers
     }
 
-    /// What comes of the object once it is here: that is for `end` to do.
+    /// Downloads the object.
+    ///
+    /// `end` processes it once all bytes are received.
     mutating func run<Received>(
         ending end: (consuming ObjectReceiver) throws(StoreError) -> Received
     ) async -> Result<Received, SyncError> {
@@ -52,8 +58,10 @@ struct ObjectDelivery {
         }
     }
 
-    /// What it says when all servers have failed: rather what is wrong with the object than with the way to one of them,
-    /// for that way may be the only one that is closed.
+    /// The error to report when all servers failed.
+    ///
+    /// A fault of the object has priority over a connection error, because the unreachable server may be the only one with that
+    /// problem.
     private func worst(of errors: [SyncError]) -> SyncError {
         let all = errors + passedOver.values
         return all.first { !$0.endsSync } ?? all.first ?? .fetch(.notFound(request.path))
@@ -69,18 +77,20 @@ struct ObjectDelivery {
         }
     }
 
-    /// What one request came to.
+    /// The facts of one request.
     private struct Facts {
-        /// Whether it went on with something.
+        /// Whether it continued a partial file.
         var hadPart = false
-        /// The compressed form that was answered.
+        /// The compressed form in the answer.
         var coding: CompressionFormat?
-        /// The announced coding that is not decoded.
+        /// An announced coding that this device does not decode.
         var unread: String?
     }
 
-    /// One try with one server; one more from the first byte when what was here before did not fit, and one more without a
-    /// compressed form when that was wrong: it never keeps a device from what the file itself gives.
+    /// Tries one server.
+    ///
+    /// If stored partial bytes were wrong, it tries again from the first byte. If the compressed form was wrong, it tries again
+    /// without compression, so that a wrong compressed form never prevents the download of the file.
     private mutating func deliver<Received>(
         from source: Source,
         within time: Duration,
@@ -129,7 +139,9 @@ struct ObjectDelivery {
         }
     }
 
-    /// The answer is not the object: named by its entry, as any other wrong bytes are, or by the coding that may be the reason.
+    /// The error for wrong bytes.
+    ///
+    /// It names the entry, or the coding that may be the reason.
     private func wrong(_ field: String, _ facts: Facts) -> SyncError {
         facts.unread.map { .fetch(.encoded(request.path, as: $0)) } ?? .object(entry: request.entry, field: field)
     }
@@ -169,7 +181,7 @@ struct ObjectDelivery {
             }
         } catch {
             if case .store(let error) = failure { throw error }
-            // Some proxies compress, and announce the plain file's length.
+            // Some proxies compress the file and announce the length of the plain one.
             if failure == nil, intake.coding != nil, intake.isWhole { return nil }
             progress = max(progress, intake.lasting)
             if case .form(let error) = failure {
@@ -185,7 +197,7 @@ struct ObjectDelivery {
         return !intake.isWhole && isWebPage ? try webPage() : nil
     }
 
-    /// Nobody goes on from the bytes of a page.
+    /// Removes the partial file, because the bytes of a web page must not be continued.
     private func webPage() throws(StoreError) -> SyncError {
         try transfers.objects.removePart(of: request.expected)
         return .fetch(.webPage(request.path))
@@ -193,17 +205,21 @@ struct ObjectDelivery {
 }
 
 extension Transfers {
-    /// One object from the servers into the store, digested as it comes; goes on at the byte where it stopped.
+    /// Downloads one object into the store and hashes it meanwhile.
     ///
-    /// Nil when it is there.
+    /// Continues at the byte where an earlier try stopped.
+    ///
+    /// Returns nil on success.
     func receive(_ request: ObjectRequest) async -> SyncError? {
         var delivery = ObjectDelivery(request, by: self)
         return await delivery.run { (receiver) throws(StoreError) in try receiver.finish() }.error
     }
 
-    /// One object from the servers, digested as it comes; for a batch to put into the store.
+    /// Downloads one object and hashes it meanwhile.
     ///
-    /// - Returns: also whether bytes came that stay, whatever became of the whole.
+    /// A batch stores it later.
+    ///
+    /// - Returns: the result, and whether received bytes stay, regardless of the result.
     func receivePart(of request: ObjectRequest) async -> (Result<SealedPart, SyncError>, hasMoved: Bool) {
         var delivery = ObjectDelivery(request, by: self)
         let result = await delivery.run { (receiver) throws(StoreError) in try receiver.seal() }
@@ -219,7 +235,7 @@ extension Result {
 }
 
 extension SyncError {
-    /// Whether it may be the fault of bytes that were here before.
+    /// Whether bytes of an earlier request may be the cause.
     fileprivate var blamesPart: Bool {
         switch self {
         case .object, .fetch(.badForm): true
@@ -227,7 +243,7 @@ extension SyncError {
         }
     }
 
-    /// Whether the file itself may be right where its compressed form was not.
+    /// Whether the plain file may be right although its compressed form was wrong.
     fileprivate func blamesForm(_ coding: CompressionFormat?) -> Bool {
         switch self {
         case .fetch(.badForm): true

@@ -3,8 +3,9 @@ import PatchFetch
 import PatchFormat
 import PatchStore
 
-/// One object on its way in: as it is, or in a compressed form, which is decoded as it comes and kept so that it goes on at its
-/// byte.
+/// The reception of one object, plain or in a compressed form.
+///
+/// A compressed form is decoded as it arrives, and is stored so that a later request can continue at its byte.
 struct ObjectIntake: ~Copyable {
     enum Failure: Error {
         case store(StoreError)
@@ -14,25 +15,25 @@ struct ObjectIntake: ~Copyable {
     private let objects: ObjectStore
     private var receiver: ObjectReceiver
     private var decoder: BodyDecoder
-    /// Of the compressed form that comes.
+    /// The stored bytes of the compressed form.
     private var kept: KeptForm?
-    /// Whether something of a form may lie beside the part.
+    /// Whether bytes of a compressed form may be stored besides the partial file.
     private var mayHaveForms: Bool
-    /// Whether something was here when it began.
+    /// Whether bytes were stored when it began.
     let hadPart: Bool
 
-    /// The compressed form that comes.
+    /// The compressed form in the answer.
     var coding: CompressionFormat? { decoder.coding }
-    /// How many bytes of the object are here.
+    /// The number of stored bytes of the object.
     var received: Int { receiver.received }
-    /// Of these, how many no later request asks for.
+    /// The number of stored bytes that no later request asks for again.
     var lasting: Int { kept.map { $0.isKept ? receiver.received : 0 } ?? receiver.received }
-    /// Whether every byte is here, and only ``finish()`` remains.
+    /// Whether all bytes are stored, so that only ``finish()`` remains.
     var isWhole: Bool { receiver.isComplete && (kept == nil ? receiver.expected.size > 0 : decoder.isComplete) }
 
-    /// Goes on with what is here.
+    /// Continues with the stored bytes.
     ///
-    /// - Parameter isPlain: whether only the object itself is asked for, and no compressed form.
+    /// - Parameter isPlain: Whether only the plain object is requested, and no compressed form.
     static func begin(
         _ expected: ExpectedFile,
         into objects: ObjectStore,
@@ -47,7 +48,7 @@ struct ObjectIntake: ~Copyable {
     private mutating func decodeKept() throws(StoreError) {
         guard let form = kept, let failure = decoder.begin(with: form, of: &receiver) else { return }
         if case .store(let error) = failure { throw error }
-        // A power cut may have damaged what was kept.
+        // A power cut may have damaged the stored form.
         kept = nil
         decoder = BodyDecoder.plain
         try objects.removeForms(of: receiver.expected.sha256)
@@ -62,7 +63,7 @@ struct ObjectIntake: ~Copyable {
         self.receiver = receiver
     }
 
-    /// Where the next request goes on.
+    /// Where the next request continues.
     var resume: FetchRequest.Resume? {
         if let kept, let validator = kept.validator {
             return .init(offset: kept.size, validator: validator, coding: kept.format)
@@ -70,7 +71,7 @@ struct ObjectIntake: ~Copyable {
         return received > 0 ? .init(offset: received, validator: receiver.validator) : nil
     }
 
-    /// An answer begins.
+    /// Begins an answer.
     mutating func begin(_ head: FetchedHead) throws(Failure) {
         if kept != nil, head.offset > 0 { return }
         let expected = receiver.expected
@@ -85,9 +86,9 @@ struct ObjectIntake: ~Copyable {
         } catch { throw .store(error) }
     }
 
-    /// Takes the next bytes as they travel.
+    /// Adds the next bytes as transferred.
     ///
-    /// - Returns: how many bytes of the object came of them.
+    /// - Returns: the number of bytes of the object that were decoded from them.
     mutating func append(_ chunk: [UInt8]) throws(Failure) -> Int {
         do throws(StoreError) { try kept?.append(chunk) } catch { throw .store(error) }
         let before = receiver.received
@@ -95,17 +96,21 @@ struct ObjectIntake: ~Copyable {
         return receiver.received - before
     }
 
-    /// The answer came to its end.
+    /// Ends a complete answer.
     func end() throws(Failure) {
         do throws(CompressionError) { try decoder.finish() } catch { throw .form(error) }
     }
 
-    /// The answer broke off: of a form that is not kept nothing stays.
+    /// Ends an interrupted answer.
+    ///
+    /// A compressed form that is not kept is removed.
     func breakOff() throws(StoreError) {
         if let kept, !kept.isKept { try objects.removePart(of: receiver.expected) }
     }
 
-    /// To be compared with its entry; nothing of a form is needed any more.
+    /// Removes the compressed forms.
+    ///
+    /// The caller then compares the object with its entry.
     consuming func finish() throws(StoreError) -> ObjectReceiver {
         if mayHaveForms || kept?.isKept == true { try objects.removeForms(of: receiver.expected.sha256) }
         return receiver
@@ -122,9 +127,9 @@ extension BodyDecoder {
         do throws(CompressionError) { try self.init(coding, limit: limit) } catch { throw .form(error) }
     }
 
-    /// Takes what was kept of a form.
+    /// Decodes the stored bytes of a compressed form.
     ///
-    /// - Returns: why it cannot be gone on with.
+    /// - Returns: why the form cannot be continued.
     fileprivate mutating func begin(
         with kept: KeptForm,
         of receiver: inout ObjectReceiver

@@ -2,12 +2,12 @@ import PatchFetch
 import PatchFormat
 import PatchStore
 
-/// One object to fetch.
+/// A request for one object.
 struct ObjectRequest: Sendable {
     let expected: ExpectedFile
-    /// Below `/APP/`.
+    /// The path below `/APP/`.
     let path: String
-    /// The entry it is for, in words.
+    /// The entry that needs the object, in words.
     let entry: String
 
     init(_ expected: ExpectedFile, path: String, entry: String) {
@@ -25,7 +25,7 @@ extension SyncError {
         }
     }
 
-    /// Whether nothing else can come either: the disk, the lock or the way to the server is at fault.
+    /// Whether no other file can be downloaded either: the disk, the lock or the connection to the server is at fault.
     var endsSync: Bool {
         switch self {
         case .file, .lock, .fetch(.cancelled), .fetch(.connection), .fetch(.noAddress), .fetch(.tls),
@@ -39,7 +39,7 @@ extension SyncError {
         }
     }
 
-    /// Whether it has nothing to do with which server was asked.
+    /// Whether the error is independent of the server that was asked.
     var isOwn: Bool {
         switch self {
         case .file, .lock, .noRoom, .fetch(.cancelled), .fetch(.syncDeadline): true

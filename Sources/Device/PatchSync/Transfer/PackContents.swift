@@ -3,11 +3,13 @@ import PatchDelta
 import PatchFormat
 import PatchStore
 
-/// The contents that come of a pack on their way into the store: each is compared with its entry in the verified manifest.
+/// Stores the contents of a pack.
+///
+/// Each is compared with its entry in the verified manifest.
 struct PackContents: ~Copyable {
-    /// What became objects, or will with the batch.
+    /// The sizes of the contents that were added to the batch, by digest.
     private(set) var brought: [SHA256Digest: Int] = [:]
-    /// Objects that are made, by digest.
+    /// The created objects, by digest.
     private(set) var made: [SHA256Digest: FileIdentity] = [:]
 
     private let store: ObjectStore
@@ -16,7 +18,7 @@ struct PackContents: ~Copyable {
     private var batch: ObjectBatch
     private var current: ObjectReceiver?
 
-    /// - Parameter missing: rows of the manifest.
+    /// - Parameter missing: The rows of the missing files in the manifest.
     init(_ missing: [Int32], of manifest: AssetManifest, named label: String, into store: ObjectStore)
         throws(FileError)
     {
@@ -50,7 +52,7 @@ struct PackContents: ~Copyable {
         }
     }
 
-    /// The one that is open, or a new one.
+    /// The open receiver, or a new one.
     private mutating func receiver(of asset: Asset) throws(StoreError) -> ObjectReceiver {
         if let open = current.take() { return open }
         var receiver = try store.receive(ExpectedFile(asset.fingerprint))
@@ -58,7 +60,7 @@ struct PackContents: ~Copyable {
         return receiver
     }
 
-    /// Afterwards: whatever was brought is durable.
+    /// Makes all added contents durable.
     mutating func finish() throws(FileError) {
         made.merge(try batch.finish()) { $1 }
     }

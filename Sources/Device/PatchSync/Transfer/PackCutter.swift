@@ -1,49 +1,49 @@
 import PatchFormat
 
-/// A bundle's whole pack, and what of it is wanted.
+/// A bundle's whole pack, and the rows of it that are wanted.
 struct WholePack: Sendable {
     /// A row of the bundle's manifest.
     struct Wanted: Equatable, Sendable {
         let row: Int
-        /// In ``MissingObjects``.
+        /// The position in ``MissingObjects``.
         let position: Int
     }
 
-    /// Which of the patches it is of.
+    /// The index of the bundle among the patches.
     let bundle: Int
     let manifest: SHA256Digest
     let layout: FullPack
-    /// In the order of their rows.
+    /// The wanted rows, in ascending order.
     let wanted: [Wanted]
-    /// The only bytes of the plain pack that are asked for; nil for the pack from its first byte.
+    /// The only bytes of the plain pack that are requested, or nil for the pack from its first byte.
     var range: Range<Int>?
 
-    /// Below `/APP/`.
+    /// The path below `/APP/`.
     var path: String { URLLayout.fullPack(of: manifest) }
 
-    /// In bytes, as it is.
+    /// The size of the plain pack in bytes.
     var size: Int { layout.offsets.last ?? 0 }
 }
 
-/// Cuts the bytes of a pack, as they come, into those of the rows that are wanted.
+/// Cuts the bytes of a pack, as they arrive, into those of the wanted rows.
 ///
-/// Pure. What belongs to other rows is passed over.
+/// A pure value. Bytes of other rows are skipped.
 struct PackCutter {
     /// The next bytes of one row.
     struct Cut: Equatable, Sendable {
         let position: Int
         let bytes: [UInt8]
-        /// Whether the row is whole with them.
+        /// Whether these bytes complete the row.
         let isLast: Bool
     }
 
     private let pack: WholePack
-    /// The next byte of the pack.
+    /// The position of the next byte of the pack.
     private(set) var received: Int
-    /// In `pack.wanted`.
+    /// The index of the next row in `pack.wanted`.
     private var next = 0
 
-    /// Whether every row that is wanted was cut.
+    /// Whether every wanted row was cut.
     var isDone: Bool { next == pack.wanted.count }
 
     init(_ pack: WholePack) {

@@ -5,7 +5,9 @@ import PatchFormat
 import PatchStore
 
 extension PackError {
-    /// Whether the pack is wrong: its base is right, and it was within this device's own bounds.
+    /// Whether the pack itself is wrong.
+    ///
+    /// False if its base does not fit, or if the pack exceeds this device's own limits.
     var isLie: Bool {
         switch self {
         case .object, .tooLong, .tooMuch: false
@@ -16,42 +18,44 @@ extension PackError {
     }
 }
 
-/// The way of a pack from a base into its file: server after server, try after try, each going on where the last one stopped.
+/// The transfer of a pack into its file.
 ///
-/// It is read to its end there before anything that comes of it is kept.
+/// All servers are tried, repeatedly, and each try continues where the last one stopped.
+///
+/// The pack is read to its end in that file before any of its contents is stored.
 struct PackDelivery {
     enum Outcome {
-        /// All of it is here, and makes this manifest, which is the signed one.
+        /// It is complete and produces this manifest, which is the signed one.
         case manifest([UInt8])
         /// No server has it.
         case nowhere
-        /// It did not come, or is not what it is named after.
+        /// It could not be downloaded, or does not produce the manifest that it is named after.
         case refused(SyncError)
-        /// Nothing else can come either.
+        /// No other file can be downloaded either.
         case ended(SyncError)
     }
 
     let pack: BasePack
-    /// In words, for errors.
+    /// The name of the pack in errors, in words.
     let name: String
     private let label: Label
     private let base: BaseVersion
     private let store: DeviceStore
     private let transfers: Transfers
-    /// The most bytes of signatures that may come with it; nil where none are wanted.
+    /// The maximum bytes of the signatures sent with it, or nil if none are wanted.
     private let signatures: Int?
     /// The largest size that is worth it, or nil without a limit.
     var most: Int?
-    /// Servers that have it without signatures, if at all.
+    /// Servers that do not have it together with its signatures.
     private var unsigned: Set<String> = []
-    /// Servers that have none, or a wrong one.
+    /// Servers that do not have it, or have a wrong one.
     private var passedOver: Set<String> = []
-    /// The last thing that was wrong with one.
+    /// The last fault of a server's pack.
     private var fault: SyncError?
-    /// Bytes that no later try asks for.
+    /// Bytes that no later try requests again.
     private var progress = 0
 
-    /// - Parameter signatures: the most bytes of them that may come with it; nil where none are wanted.
+    /// - Parameter signatures: The maximum bytes of the signatures sent with it, or nil if none are wanted.
     init(
         _ pack: BasePack,
         from base: BaseVersion,
@@ -71,7 +75,7 @@ struct PackDelivery {
             if let manifest = try kept() { return .manifest(manifest) }
             return try await receive()
         } catch .file(.noSpace(let operation, let path)) {
-            // Its file goes, and there is room for what comes without it.
+            // Removed, because there may be enough space for the download without the pack.
             discard()
             return .refused(.file(.noSpace(operation, path)))
         } catch .noRoom(let label, let wait) {
@@ -81,7 +85,7 @@ struct PackDelivery {
         }
     }
 
-    /// Of a pack that came before, and was not used to its end.
+    /// The manifest of a stored pack that was not used to its end.
     private func kept() throws(SyncError) -> [UInt8]? {
         guard try store.wrapped({ () throws(FileError) in try store.objects.size(of: pack) }) != nil else { return nil }
         do throws(SyncError) { return try manifest() } catch .pack {
@@ -91,7 +95,7 @@ struct PackDelivery {
         }
     }
 
-    /// - Throws: what has nothing to do with any server.
+    /// - Throws: Errors that are independent of the server.
     private mutating func receive() async throws(SyncError) -> Outcome {
         var attempts = Attempts(transfers.deadlines)
         var spent: [String: Duration] = [:]
@@ -123,7 +127,7 @@ struct PackDelivery {
         }
     }
 
-    /// What came of it stays only where a later try can go on with it.
+    /// The received bytes stay only if a later try can continue with them.
     private func refused(_ error: SyncError) -> Outcome {
         if error.fetchError?.isNetwork != true { discard() }
         return .refused(error)
@@ -135,7 +139,7 @@ struct PackDelivery {
 
     private mutating func isWorthRetrying(_ error: SyncError, of source: Source) -> Bool {
         switch error {
-        // Of a file that is not there some hosts send their page: no captive portal is waited for.
+        // Some hosts answer a request for a missing file with their start page, so this is not taken for a captive portal.
         case .fetch(.notFound), .fetch(.webPage): break
         case .fetch(let fetch) where fetch.isWorthRetrying:
             transfers.sources.putLast(source)
@@ -149,7 +153,9 @@ struct PackDelivery {
         return false
     }
 
-    /// One try with one server; one more from the first byte where what was here before did not fit.
+    /// Tries one server.
+    ///
+    /// If stored partial bytes were wrong, it tries again from the first byte.
     private mutating func deliver(from source: Source, within time: Duration) async throws(SyncError) -> [UInt8] {
         if Task.isCancelled { throw .fetch(.cancelled) }
         let wantsSignatures = signatures != nil
@@ -170,7 +176,7 @@ struct PackDelivery {
         return try await deliver(.pack, 0, from: source, within: time)
     }
 
-    /// - Parameter signatures: the most bytes of them.
+    /// - Parameter signatures: The maximum bytes of the signatures.
     private mutating func deliver(
         _ part: BasePack.Part,
         _ signatures: Int,
@@ -190,7 +196,7 @@ struct PackDelivery {
         }
     }
 
-    /// Reads all of it, and keeps nothing that comes of it.
+    /// Reads the whole pack without storing its contents.
     private func manifest() throws(SyncError) -> [UInt8] {
         guard let bytes = try base.read(pack, named: name, { _ throws(SyncError) in true }) else {
             throw .pack(name, .incomplete)
@@ -198,7 +204,7 @@ struct PackDelivery {
         return bytes
     }
 
-    /// - Returns: whether it went on with something.
+    /// - Returns: whether it continued a partial file.
     private mutating func fetch(
         _ part: BasePack.Part,
         _ signatures: Int,
@@ -233,7 +239,7 @@ struct PackDelivery {
         var isWrong = false
         do throws(FetchError) {
             try await source.fetcher.fetch(request) { part throws(FetchError) in
-                // What is here stays for a server that has a pack.
+                // The received bytes stay for another server that has the pack.
                 if case .head(let head) = part, head.isWebPage { throw .webPage(request.path) }
                 if case .head(let head) = part, let length = head.length {
                     wait = transfers.lacksRoom(length)

@@ -3,12 +3,12 @@ import PatchFetch
 import PatchFormat
 import PatchStore
 
-/// A bundle's pack on its way from one server: one task reads, decodes and cuts it, others digest and write.
+/// The transfer of a bundle's pack from one server: one task reads, decodes and cuts it, others hash and write.
 ///
-/// One try. A compressed form is kept on the disk while it arrives, and the next try continues at its byte; the plain pack continues with
-/// the bytes that are missing then.
+/// It is one try. A compressed form is stored while it arrives, and the next try continues at its byte. The plain pack continues
+/// with the bytes that are missing then.
 final class PackTransfer: Sendable {
-    /// Digests cost more than all else.
+    /// Hashing costs more than all other work.
     static let writers = 2
 
     let pack: WholePack
@@ -21,20 +21,22 @@ final class PackTransfer: Sendable {
         writers = (0..<Self.writers).map { _ in PackWriter(requests, by: transfers) }
     }
 
-    /// Takes nothing more; what was cut is still written.
+    /// Stops reading.
+    ///
+    /// Cuts that were already sent are still written.
     func stop() {
         for writer in writers { writer.channel.end() }
     }
 
-    /// How reading a pack ended.
+    /// The end of reading a pack.
     struct End: Sendable {
         /// The error before the last wanted row, if any.
         var error: SyncError?
-        /// Whether bytes of an earlier request were used: they may be at fault.
+        /// Whether bytes of an earlier request were used, which may be the cause of an error.
         var usedKept = false
-        /// Whether a later try need not ask for bytes that arrived now.
+        /// Whether bytes were received that a later try need not request again.
         var hasMoved = false
-        /// Whether the server sent the pack from its first byte where a part was asked for.
+        /// Whether the server sent the pack from its first byte although a part was requested.
         var lacksRanges = false
     }
 
@@ -43,13 +45,15 @@ final class PackTransfer: Sendable {
         var end = End()
         var cutter: PackCutter
         var decoder: BodyDecoder?
-        /// The compressed form, while it is kept.
+        /// The compressed form, while it is stored.
         var form: PackForm?
-        /// Bytes of the pack that another answer brought: they are passed over.
+        /// Bytes of the pack that an earlier answer contained.
+        ///
+        /// They are skipped.
         var known = 0
-        /// The disk's error.
+        /// The disk error, if any.
         var failure: FileError?
-        /// The next writer, and the one whose object is not whole yet.
+        /// The next writer, and the one whose object is not complete yet.
         var next = 0
         var open: Int?
 
@@ -58,7 +62,7 @@ final class PackTransfer: Sendable {
         }
     }
 
-    /// Reads the pack to its end, or to the last row that is wanted.
+    /// Reads the pack to its end, or to the last wanted row.
     func read() async -> End {
         defer { stop() }
         if Task.isCancelled { return End(error: .fetch(.cancelled)) }
@@ -94,7 +98,7 @@ final class PackTransfer: Sendable {
                 }
                 if progress.form?.isKept == true { progress.end.hasMoved = true }
                 try await feed(chunk, &progress)
-                // The rest is here already.
+                // The rest is already stored.
                 if progress.cutter.isDone, progress.cutter.received < pack.range?.upperBound ?? pack.size {
                     throw .notTaken(pack.path, reason: "ended")
                 }
@@ -102,7 +106,7 @@ final class PackTransfer: Sendable {
         }
     }
 
-    /// An answer begins: where the last one stopped, or with the first byte.
+    /// Begins an answer, where the last one stopped or with the first byte.
     private func begin(_ head: FetchedHead, to request: FetchRequest, _ progress: inout Progress)
         async throws(FetchError)
     {
@@ -114,12 +118,12 @@ final class PackTransfer: Sendable {
             progress.decoder = try decoder(of: nil)
             return
         }
-        // The decoder is at the end of the kept bytes.
+        // The decoder has processed the stored bytes.
         if head.offset > 0 { return }
         progress.known = progress.cutter.received
         progress.decoder = try decoder(of: head.coding)
         progress.form = nil
-        // The form takes room beside the objects: it is kept only if both fit.
+        // The form needs disk space besides the objects, so it is stored only if both fit.
         if pack.size >= PackForm.worthKeeping, transfers.lacksRoom(pack.size + (head.length ?? pack.size)) == nil {
             let facts = PackFacts(coding: head.coding, length: head.length, validator: head.validator)
             do throws(FileError) { progress.form = try transfers.objects.beginPack(of: pack.manifest, facts) } catch {
@@ -135,9 +139,9 @@ final class PackTransfer: Sendable {
         return .notTaken(pack.path, reason: "\(error)")
     }
 
-    /// Reads the kept bytes of the compressed form.
+    /// Reads the stored bytes of the compressed form.
     ///
-    /// - Returns: where the next request continues; nil for the first byte.
+    /// - Returns: where the next request continues, or nil for the first byte.
     private func readKept(_ progress: inout Progress) async throws(SyncError) -> FetchRequest.Resume? {
         let objects = transfers.objects
         let (found, failure): (PackFacts?, FileError?)
@@ -149,7 +153,7 @@ final class PackTransfer: Sendable {
         progress.end.usedKept = true
         for writer in writers { await writer.begin(coding, isKept: true) }
         do throws(FetchError) { try await feedKept(facts.kept, coding, &progress) } catch .badForm {
-            // A power cut may have damaged it.
+            // A power cut may have damaged the stored form.
             progress.decoder = nil
             do throws(FileError) { try objects.removePack(of: pack.manifest) } catch { throw .file(error) }
             return nil
@@ -179,7 +183,7 @@ final class PackTransfer: Sendable {
         }
     }
 
-    /// Decodes the next bytes, and hands the cut objects to the writers.
+    /// Decodes the next bytes and sends the cut objects to the writers.
     private func feed(_ chunk: [UInt8], _ progress: inout Progress) async throws(FetchError) {
         guard var open = progress.decoder.take() else { return }
         open.feed(chunk)
@@ -202,9 +206,9 @@ final class PackTransfer: Sendable {
         do throws(CompressionError) { return try decoder.next() } catch { throw .badForm(pack.path, error) }
     }
 
-    /// The rest of an object goes where its beginning went, all else to the other writer.
+    /// Sends the rest of an object to the writer of its beginning, and all other cuts to the other writer.
     ///
-    /// - Returns: false when they take nothing any more.
+    /// - Returns: false if a writer has stopped receiving.
     private func hand(_ cuts: [PackCutter.Cut], _ progress: inout Progress) async -> Bool {
         var rest = cuts[...]
         if let open = progress.open, let first = rest.popFirst() {

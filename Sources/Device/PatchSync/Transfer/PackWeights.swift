@@ -1,13 +1,13 @@
 import PatchDelta
 import PatchFormat
 
-/// The sizes of a bundle's assets in the order of its pack: as they are, and estimated as they travel.
+/// The sizes of a bundle's assets in the order of its pack: plain, and estimated as transferred.
 ///
-/// Three real applications keep 27 % of their bytes when compressed. Films, pictures, fonts and archives are compressed
-/// already and keep all of them.
+/// Three real applications keep 27 % of their bytes when compressed. Films, pictures, fonts and archives are already compressed
+/// and keep all of them.
 struct PackWeights {
     let plain: FullPack
-    /// Where each asset begins if every one has its estimated size, and where the last one ends.
+    /// The offset of each asset if every one has its estimated size, and the end of the last one.
     private let estimates: [Int]
 
     init(_ assets: some Collection<Asset>) {
@@ -25,23 +25,23 @@ struct PackWeights {
     var count: Int { estimates.count - 1 }
     var bytes: Int { plain.offsets.last ?? 0 }
 
-    /// Estimated bytes of these rows as they travel.
+    /// The estimated transferred bytes of these rows.
     func estimate(of rows: Range<Int>) -> Int { estimates[rows.upperBound] - estimates[rows.lowerBound] }
 
-    /// Estimated bytes of one row if it is asked for alone.
+    /// The estimated transferred bytes of one row if it is requested alone.
     func estimate(of row: Int) -> Int { estimate(of: row..<row + 1) }
 
-    /// Some rows, and the part of the pack that holds them.
+    /// Some rows, and the part of the pack that contains them.
     struct Run: Equatable {
         var rows: [Int]
         var bytes: Range<Int>
     }
 
-    /// The parts of the plain pack that hold these rows.
+    /// The parts of the plain pack that contain these rows.
     ///
     /// Parts are joined if the bytes between them cost less than a request.
     ///
-    /// - Parameter rows: in their order.
+    /// - Parameter rows: The rows in ascending order.
     func runs(of rows: [Int]) -> [Run] {
         var runs: [Run] = []
         for row in rows {
@@ -56,12 +56,12 @@ struct PackWeights {
         return runs
     }
 
-    /// Estimated bytes of a file as it travels.
+    /// The estimated transferred bytes of a file.
     static func travelling(_ size: Int, of path: AssetPath) -> Int {
         isCompressed(path) ? size : WireSize.estimate(ofDocument: size)
     }
 
-    /// Whether files of this name are compressed already.
+    /// Whether files with this name are already compressed.
     static func isCompressed(_ path: AssetPath) -> Bool {
         guard let dot = path.text.utf8.lastIndex(of: UInt8(ascii: ".")) else { return false }
         return compressedEndings.contains(path.text[path.text.utf8.index(after: dot)...].lowercased())

@@ -2,25 +2,27 @@ import PatchFormat
 import PatchFetch
 import PatchStore
 
-/// Digests and writes some of the objects that are cut from a pack, and compares each with its entry.
+/// Hashes and writes some of the objects that are cut from a pack, and compares each with its entry.
 actor PackWriter {
-    /// What became of some cuts.
+    /// The results of some cuts.
     struct Written: Sendable {
-        /// Each whole and compared with its entry.
+        /// Complete objects that were compared with their entries.
         fileprivate(set) var parts: [(position: Int, part: SealedPart)] = []
-        /// Why these are not what their entries say.
+        /// Objects that differ from their entries, with the reason.
         fileprivate(set) var wrong: [(position: Int, error: SyncError)] = []
-        /// Of this one some bytes came, and stay.
+        /// The object of which some bytes were received and stay.
         fileprivate(set) var begun: Int?
-        /// Of this one some bytes came, and stay in the pack's form: the pack brings the rest.
+        /// The object of which some bytes were received and stay in the pack's stored form.
+        ///
+        /// The pack contains the rest.
         fileprivate(set) var waiting: Int?
-        /// The disk's.
+        /// The first disk error, if any.
         fileprivate(set) var error: SyncError?
-        /// Whether nothing more comes of this writer.
+        /// Whether this writer has ended.
         fileprivate(set) var isDone = false
     }
 
-    /// So that what came is soon made durable.
+    /// Limits one result, so that received objects are soon made durable.
     private static let most = (count: 500, bytes: 16 << 20)
 
     nonisolated let channel = CutChannel()
@@ -28,9 +30,9 @@ actor PackWriter {
     private let transfers: Transfers
     private var current: ObjectReceiver?
     private var currentPosition = 0
-    /// The form that the pack comes in.
+    /// The compressed form of the pack.
     private var coding: CompressionFormat?
-    /// Whether that form is kept, so that the pack continues at its byte.
+    /// Whether that form is stored, so that the pack continues at its byte.
     private var isKept = false
 
     init(_ requests: MissingObjects, by transfers: Transfers) {
@@ -42,7 +44,7 @@ actor PackWriter {
         (self.coding, self.isKept) = (coding, isKept)
     }
 
-    /// Writes what comes, until it is worth telling.
+    /// Writes the received cuts until there are enough for a result.
     func write() async -> Written {
         var written = Written()
         var bytes = 0
@@ -88,13 +90,13 @@ actor PackWriter {
 
     private func begin(_ expected: ExpectedFile) throws(StoreError) -> ObjectReceiver {
         var receiver = try transfers.objects.receive(expected)
-        // Named as the object is on our own servers: there it goes on at the byte.
+        // A stored part has the same name as an object that is downloaded alone, so that a later request continues at its byte.
         try receiver.begin(at: 0, validator: nil)
         return receiver
     }
 
-    /// The pack ended within an object: its bytes stay, unless they are in the kept form as well, or it is cheaper to fetch the object
-    /// anew in its compressed form.
+    /// Keeps the bytes of the object at which the pack ended, unless the stored form contains them as well, or it is cheaper to
+    /// download the object again in its compressed form.
     private func leave(_ written: inout Written) throws(StoreError) {
         guard let receiver = current.take() else { return }
         let (expected, received) = (receiver.expected, receiver.received)

@@ -4,7 +4,7 @@ import PatchStore
 import PatchCrypto
 import PatchTrust
 
-/// Checks the files of a wanted patch, and finds those that are missing.
+/// Checks the files of a wanted patch, and finds the missing ones.
 struct PreparePatch {
     let wanted: SyncPlan.Wanted
 
@@ -15,7 +15,7 @@ struct PreparePatch {
         let patch = wanted.patch
         let faults = try download.check.faults(of: patch)
         let state = state(faults)
-        // When a patch's newer version failed or waits, its fallback is only checked: that is the news.
+        // If a newer version of the patch failed or waits, that is reported, and the fallback is only checked.
         let isFallback =
             !wanted.isNew
             && (download.outcome.failures.contains { $0.patchID == patch.patchID }
@@ -29,7 +29,7 @@ struct PreparePatch {
             if download.signatures == .required, download.listed(patch) != nil,
                 try !download.check.hasCheckedColumn(of: patch)
             {
-                // Fetches the signature column where it is missing, checks it and keeps it.
+                // Downloads the signature column if it is missing, checks it and stores it.
                 let isHere = try download.check.hasColumn(of: patch)
                 _ = try await DownloadManifest(wanted: wanted).run(&download)
                 if !isHere { download.outcome.healed.append(patch.label) }
@@ -62,7 +62,7 @@ struct PreparePatch {
             let needs = try download.admit(missing.map { manifest.assets[Int($0)].fingerprint }, for: wanted)
             if let pack {
                 missing = try TakePack(pack: pack, patch: patch).run(missing, of: manifest, &download)
-                // The files of the pack are on the disk by now.
+                // The files of the pack are stored now.
                 download.promised -= needs
                 try download.admit(missing.map { manifest.assets[Int($0)].fingerprint }, for: wanted)
             }
@@ -70,15 +70,16 @@ struct PreparePatch {
         }
     }
 
-    /// Whether a new bundle's signatures may never have been checked: all its files may be here without its folder, in
-    /// the embedded files, and the folder is made only after the check.
+    /// Whether a new bundle's signatures may never have been checked.
+    ///
+    /// All its files may be embedded without its folder, which is created only after the check.
     private func isUnproven(in store: DeviceStore) throws(SyncError) -> Bool {
         guard wanted.isNew, wanted.patch.kind == .bundle else { return false }
         let folder = store.bundle(wanted.patch.fingerprint.sha256)
         return try store.wrapped { () throws(FileError) in try store.files.status(of: folder)?.kind != .directory }
     }
 
-    /// Rejects a bundle that this device must not have, before any of its assets is requested.
+    /// Rejects a bundle that this device must not install, before any of its assets is requested.
     private func gate(_ manifest: AssetManifest, _ plan: SyncPlan, isOnDisk: Bool) throws(SyncError) {
         let content = wanted.patch.content
         let device = plan.context.device

@@ -3,32 +3,32 @@ import PatchFetch
 import PatchFormat
 import PatchStore
 
-/// What one of the tasks of a ``Reception`` has to tell.
+/// An event of one of the tasks of a ``Reception``.
 enum ReceptionEvent: Sendable {
     case received(position: Int, Result<SealedPart, SyncError>, hasMoved: Bool)
-    /// One of a pack's writers wrote something; it continues unless it is done.
+    /// One of a pack's writers has a result. It continues unless it has ended.
     case packWritten(Int, writer: Int, PackWriter.Written)
-    /// Nothing more of a pack is read, and why.
+    /// The reading of a pack has ended, with the reason.
     case packRead(Int, PackTransfer.End)
     case committed(Result<[SHA256Digest: FileIdentity], SyncError>)
 
     var isCommit: Bool { if case .committed = self { true } else { false } }
 }
 
-/// Objects on their way into the store.
+/// The reception of objects into the store.
 struct Reception {
     let requests: MissingObjects
     var batch: ObjectBatch
-    /// Several requests may end while one batch is made durable, and each may fill another.
+    /// Several requests may end while one batch is made durable, and each may fill another batch.
     var full: [ObjectBatch.Full] = []
     var isCommitting = false
-    /// By digest.
+    /// The errors, by digest.
     private(set) var failures: [SHA256Digest: SyncError] = [:]
-    /// Why the whole sync ends.
+    /// The error that ends the whole sync.
     private(set) var error: SyncError?
     private var waiting: TransferQueue
     private var packServers = PackServers()
-    /// By number: there may be several of a bundle, each for a part of it.
+    /// The running packs by number, because there may be several of a bundle, each for a part of it.
     private var packs: [Int: RunningPack] = [:]
     private var packsBegun = 0
     /// The facts of each bundle's pack.
@@ -44,7 +44,7 @@ struct Reception {
             guard let known = try objects.packFacts(of: requests.manifest(of: block.task)) else { continue }
             facts[block.task] = known
             guard known.kept > 0, !begun.isEmpty else { continue }
-            // A killed process leaves the object that a pack was at. The kept form has the same bytes of it.
+            // A killed process leaves the object at which a pack stopped. The stored form contains the same bytes.
             for expected in block.positions.lazy.map({ requests.fingerprint(at: $0) })
             where begun.contains(expected.sha256) {
                 if try objects.received(of: expected.sha256) < expected.size { begun.remove(expected.sha256) }
@@ -54,10 +54,10 @@ struct Reception {
         batch = try ObjectBatch(in: objects)
     }
 
-    /// Whether each object came, or failed.
+    /// Whether each object was received or failed.
     var hasAll: Bool { results >= requests.count }
 
-    /// A request ended, with all that there is to say of so many objects.
+    /// Records the end of a request and the results of so many objects.
     mutating func ended(results count: Int) {
         receiving -= 1
         results += count
@@ -67,7 +67,9 @@ struct Reception {
         failures[requests.fingerprint(at: position).sha256] = error
     }
 
-    /// Nothing more is begun; what is under way ends.
+    /// Begins no further request.
+    ///
+    /// Running ones end.
     mutating func end(with error: SyncError) {
         self.error = self.error ?? error
         for pack in packs.values { pack.transfer.stop() }
@@ -75,7 +77,7 @@ struct Reception {
 
     mutating func start(in group: inout TaskGroup<ReceptionEvent>, into store: DeviceStore, by transfers: Transfers) {
         if !isCommitting, !full.isEmpty { commit(full.removeFirst(), in: &group, store) }
-        // A disk that is slower than the line: nothing more comes before it has what is here.
+        // If the disk is slower than the network, no request is begun before the received objects are durable.
         guard full.isEmpty else { return }
         for pack in packs.keys { writeOn(pack, in: &group) }
         while error == nil, receiving < Transfers.parallel, receiveNext(in: &group, transfers) { receiving += 1 }
@@ -96,7 +98,7 @@ struct Reception {
         }
     }
 
-    /// - Returns: false when there is nothing to ask for.
+    /// - Returns: false if there is no object to request.
     private mutating func receiveNext(in group: inout TaskGroup<ReceptionEvent>, _ transfers: Transfers) -> Bool {
         let sources = transfers.sources.inOrder
         switch waiting.next(packs: { packServers.first(of: sources, for: $0) != nil }, knowing: { facts[$0] }) {
@@ -119,16 +121,16 @@ struct Reception {
     }
 }
 
-/// Packs on their way.
+/// The reception of packs.
 extension Reception {
     private struct RunningPack {
         let transfer: PackTransfer
-        /// Reader and writers that are not done.
+        /// The number of readers and writers that have not ended.
         var atWork = 1 + PackTransfer.writers
-        /// Writers that wait until the disk has what is here.
+        /// Writers that wait until their last result is durable.
         var idle = Array(0..<PackTransfer.writers)
         var received: Set<Int> = []
-        /// What is asked for by itself: because some of it is here, or because it was wrong.
+        /// Objects to request alone, because some bytes of them are stored or because they were wrong.
         var alone: Set<Int> = []
         var error: SyncError?
         var end = PackTransfer.End()
@@ -138,7 +140,9 @@ extension Reception {
         }
     }
 
-    /// So many objects of a pack may be wrong; with one more it is given up.
+    /// The maximum number of wrong objects in a pack.
+    ///
+    /// With one more the pack is given up.
     static let mostWrong = 8
 
     private mutating func writeOn(_ number: Int, in group: inout TaskGroup<ReceptionEvent>) {
@@ -167,15 +171,15 @@ extension Reception {
         guard var pack = packs[number] else { return }
         pack.atWork -= 1
         pack.end = end
-        // Of what nobody takes the writers tell why.
+        // If the writers rejected the data, they report the reason.
         let isNotTaken = if case .fetch(.notTaken) = end.error { true } else { false }
         if !isNotTaken { pack.error = pack.error ?? end.error }
         packs[number] = pack
     }
 
-    /// Once all of it is written: missing objects are asked for in another way, or the pack continues.
+    /// Handles the end of a pack after all of it is written: missing objects are requested in another way, or the pack continues.
     ///
-    /// - Throws: what has nothing to do with the server that it came from.
+    /// - Throws: Errors that are independent of the server.
     mutating func concludePack(_ number: Int, from sources: Sources) throws(SyncError) {
         guard let pack = packs[number], pack.atWork == 0 else { return }
         packs[number] = nil
@@ -196,7 +200,7 @@ extension Reception {
         if pack.end.lacksRanges {
             packServers.doesNotContinue(transfer)
         } else if !pack.end.usedKept || error.fetchError?.isNetwork == true {
-            // Bytes of an earlier request may be at fault: then no server is blamed, and the pack begins again.
+            // Bytes of an earlier request may be the cause of other errors: then no server is blamed, and the pack begins again.
             let hasMoved = pack.end.hasMoved || !pack.received.isEmpty || !pack.alone.isEmpty
             packServers.judge(
                 transfer,
@@ -210,7 +214,9 @@ extension Reception {
     }
 }
 
-/// Which of the servers are asked for packs: each once for each bundle, until it shows that it has none, or none that is right.
+/// The servers to ask for packs.
+///
+/// Each is asked for each bundle until it turns out to have no pack, or a wrong one.
 struct PackServers {
     private struct Try: Hashable {
         let bundle: Int
@@ -220,23 +226,23 @@ struct PackServers {
     private var passedOver: Set<String> = []
     private var tried: Set<Try> = []
 
-    /// The one to ask now for a bundle's pack; nil where its objects have to come one by one.
+    /// The server to ask now for a bundle's pack, or nil if its objects must be downloaded one by one.
     func first(of sources: [Source], for bundle: Int) -> Source? {
         sources.first { source in
             !passedOver.contains(source.name) && !tried.contains(Try(bundle: bundle, server: source.name))
         }
     }
 
-    /// The server is not asked for the pack of this bundle again.
+    /// Excludes the server for the pack of this bundle.
     mutating func doesNotContinue(_ transfer: PackTransfer) {
         tried.insert(Try(bundle: transfer.pack.bundle, server: transfer.source.name))
     }
 
-    /// What is to be made of a pack of which not all came.
+    /// Judges a server after an incomplete pack.
     ///
-    /// A server that brought nothing of it is not asked for packs again in this sync; the objects themselves may be there.
+    /// A server that sent nothing of it is not asked for packs again in this sync. It may still have the single objects.
     ///
-    /// - Parameter continues: whether the next try asks for nothing that arrived in this one.
+    /// - Parameter continues: Whether the next try requests no byte that arrived in this one.
     mutating func judge(
         _ transfer: PackTransfer,
         _ error: SyncError,

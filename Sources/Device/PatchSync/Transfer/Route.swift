@@ -3,30 +3,30 @@ import PatchFormat
 import PatchStore
 import PatchCrypto
 
-/// A way in which bytes travel to this device.
+/// A way of transferring bytes to this device.
 ///
-/// One function chooses it: ``init(_:)``. It is pure.
+/// One pure function chooses it: ``init(_:)``.
 ///
-/// Three questions have a route as their answer. A sync asks each of them again when it knows more.
+/// The answers to three questions are routes. A sync asks each question again when it knows more.
 ///
 /// | question | routes |
 /// |---|---|
 /// | How does a new bundle begin? | ``pack(from:listed:)``, ``index``, ``chain(_:through:)``, ``documents`` |
-/// | How do the missing files of a verified bundle travel? | ``fullPack``, ``packRanges``, ``objects`` |
+/// | How are the missing files of a verified bundle downloaded? | ``fullPack``, ``packRanges``, ``objects`` |
 /// | In which form does one server send a file or a pack? | ``compressed``, ``plain``, ``signedPack``, ``plainPack`` |
 ///
-/// Files that are stored here or embedded in the app do not travel.
+/// Files that are stored or embedded are not transferred.
 enum Route: Equatable, Sendable {
-    /// A pack from a version that is here. `listed` is the index's row of it, if the index named it.
+    /// A pack from a stored version. `listed` is the index's row of it, if the index lists it.
     case pack(from: SHA256Digest, listed: PackIndex.Pack? = nil)
-    /// The servers' index of packs. It may name another pack, or a chain.
+    /// The servers' index of packs, which may list another pack or a chain.
     case index
-    /// Two packs in a row: the first makes an intermediate version, which is kept apart, and the second leads on from it.
+    /// Two packs in a row. The first produces an intermediate version, which is stored separately, and the second leads on from it.
     case chain(PackIndex.Pack, through: PackIndex.Row)
-    /// The manifest and its signatures first. They show which files are missing.
+    /// The manifest and its signatures first. They determine which files are missing.
     case documents
 
-    /// One request for the pack of all files, up to the last missing one, or for the rest of a pack that broke off.
+    /// One request for the pack of all files, up to the last missing one, or for the rest of an interrupted pack.
     case fullPack
     /// One request for each part of the plain pack that contains missing files.
     case packRanges
@@ -35,11 +35,11 @@ enum Route: Equatable, Sendable {
 
     /// A file in a compressed form, if the server has one.
     case compressed
-    /// A file as it is.
+    /// The plain file.
     case plain
-    /// A pack with the signatures of its new entries before it.
+    /// A pack with the signatures of its new entries in front.
     case signedPack
-    /// A pack alone.
+    /// A pack without signatures.
     case plainPack
 
     init(_ facts: RouteFacts) {
@@ -55,7 +55,7 @@ enum Route: Equatable, Sendable {
         case .files(let rows, let weights, let pack, let hasServer):
             self = hasServer ? TransferCosts(missing: rows, of: weights, knowing: pack).cheapest : .objects
         case .part(let files, let bytes, let hasServer):
-            // One file by itself may come in a compressed form.
+            // A single file may be available in a compressed form, so it is requested alone.
             self = hasServer && files > 1 && bytes > 0 ? .packRanges : .objects
         case .file(let isPlainOnly):
             self = isPlainOnly ? .plain : .compressed
@@ -65,20 +65,20 @@ enum Route: Equatable, Sendable {
     }
 }
 
-/// The facts that a ``Route`` is chosen by.
+/// The facts that determine a ``Route``.
 enum RouteFacts {
     /// A new bundle.
     case version(NewVersion)
     /// The missing files of a bundle, by their rows in its manifest.
     ///
     /// - Parameters:
-    ///   - pack: the facts of an earlier request for its full pack.
-    ///   - hasServer: whether a server is left that may have this pack.
+    ///   - pack: The facts of an earlier request for its full pack.
+    ///   - hasServer: Whether a server is left that may have this pack.
     case files(missing: [Int], of: PackWeights, pack: PackFacts?, hasServer: Bool)
     /// A part of a plain pack that contains so many missing files.
     case part(files: Int, bytes: Int, hasServer: Bool)
-    /// A file from a server, whose compressed form of it may have been wrong.
+    /// A file from a server whose compressed form of it may have been wrong.
     case file(isPlainOnly: Bool)
-    /// A pack from a server, which may have no signed form of it.
+    /// A pack from a server that may not have it together with its signatures.
     case packForm(wantsSignatures: Bool, lacksSigned: Bool)
 }

@@ -6,12 +6,12 @@ import PatchStore
 import PatchCrypto
 import PatchTrust
 
-/// Takes the missing files of a bundle out of a pack, by the verified manifest.
+/// Reads the missing files of a bundle from a pack, by the verified manifest.
 struct TakePack {
     let pack: OpenPack
     let patch: InstalledPatch
 
-    /// - Parameter missing: the rows of the missing files.
+    /// - Parameter missing: The rows of the missing files.
     /// - Returns: the rows that are still missing.
     func run(_ missing: [Int32], of manifest: AssetManifest, _ download: inout Download) throws(SyncError) -> [Int32] {
         let fingerprints = missing.map { manifest.assets[Int($0)].fingerprint }
@@ -63,7 +63,7 @@ struct TakePack {
                 return !contents.hasAll
             }
         } catch { failure = error }
-        // Also when it ends here: what is right stays.
+        // Also if reading ends with an error: correct files stay.
         do throws(FileError) { try contents.finish() } catch { failure = failure ?? .file(error) }
         download.check.record(contents.made)
         for (digest, size) in contents.brought where contents.made[digest] != nil {

@@ -1,27 +1,27 @@
 package import PatchFormat
 
-/// How a patch comes, and what that costs.
+/// The way in which a patch is downloaded, and its cost.
 package struct TransferCost: Hashable, Sendable {
     package enum Way: Hashable, Sendable {
-        /// All of it is here.
+        /// All files are stored.
         case nothing
         /// The text of a script.
         case file
-        /// By a pack from a version that is here, or by two: the second from the version that the first one makes.
+        /// One pack from a stored version, or two packs, of which the second leads on from the first one's result.
         case packs(from: VersionLabel, count: Int)
         /// The pack of the whole bundle, or the rest of it.
         case wholePack
-        /// The parts of that pack that hold the missing files.
+        /// The parts of that pack that contain the missing files.
         case packRanges
-        /// What is missing of a bundle, one by one.
+        /// The missing files of a bundle, one by one.
         case singleObjects
-        /// A bundle of which only its manifest tells what is missing, and so how it comes.
+        /// The way is not decided yet: only the bundle's manifest determines which files are missing.
         case open
     }
 
     package let way: Way
     package let size: WireSize
-    /// What all of the bundle would cost where nothing of it were here; nil where that says nothing.
+    /// The cost of a full download, or nil if unknown.
     package var whole: WireSize?
 
     package static let nothing = TransferCost(way: .nothing, size: .nothing)
@@ -30,18 +30,18 @@ package struct TransferCost: Hashable, Sendable {
         (self.way, self.size, self.whole) = (way, size, whole)
     }
 
-    /// Bytes that stay away because something is here; nil where nobody can say.
+    /// The bytes saved by files that are already stored, or nil if unknown.
     package var saved: Int? {
         guard let bytes = size.bytes, let all = whole?.bytes, all > bytes else { return nil }
         return all - bytes
     }
 }
 
-/// What is known of a bundle before any of it is fetched.
+/// The facts about a bundle before any of its files is downloaded.
 ///
-/// Sizes of what is here are ``WireSize/nothing``.
+/// The sizes of stored files are ``WireSize/nothing``.
 struct BundleFacts: Equatable {
-    /// The packs that its route leads to and that a server has.
+    /// The packs of its route, which a server has.
     struct Pack: Equatable {
         let base: VersionLabel
         var count = 1
@@ -52,11 +52,11 @@ struct BundleFacts: Equatable {
     var pack: Pack?
     var manifest = WireSize.nothing
     var column = WireSize.nothing
-    /// The route of the missing files and its cost; nil while the manifest is unknown.
+    /// The route of the missing files and its cost, or nil while the manifest is unknown.
     var objects: (route: Route, size: WireSize)?
-    /// Of the pack of the whole bundle.
+    /// The size of the pack of the whole bundle.
     var whole = WireSize.unknown
-    /// All of it where nothing were here.
+    /// The cost of a full download.
     var all: WireSize?
 
     static func == (left: BundleFacts, right: BundleFacts) -> Bool {
@@ -67,7 +67,9 @@ struct BundleFacts: Equatable {
 }
 
 extension TransferCost {
-    /// Pure: whatever a device does not know of a bundle it does not guess.
+    /// A pure function.
+    ///
+    /// Unknown sizes are not guessed.
     init(of bundle: BundleFacts) {
         if let pack = bundle.pack {
             self.init(
@@ -79,7 +81,7 @@ extension TransferCost {
         }
         let documents = bundle.manifest + bundle.column
         guard let (route, size) = bundle.objects else {
-            // At most: what is here of it is only told by its manifest.
+            // This is the maximum, because only the manifest determines which files are already stored.
             let most = documents + bundle.whole
             self.init(way: .open, size: most.bytes.map { .about($0) } ?? .unknown, whole: bundle.all)
             return

@@ -3,24 +3,24 @@ import PatchStore
 
 /// The estimated bytes of each route for the missing files of a bundle.
 ///
-/// The size of a compressed form is known only when it arrives.
+/// The size of a compressed form is known only once it arrives.
 struct TransferCosts: Equatable {
-    /// Fewer files are requested one by one, whatever they cost.
+    /// Fewer files than this are requested one by one, regardless of the cost.
     static let leastOfPack = 8
 
-    /// One by one, without the requests.
+    /// The bytes of single requests, without the cost of the requests.
     let single: Int
-    /// In parts of the plain pack, without the requests; nil if there is no pack of it.
+    /// The bytes of parts of the plain pack, without the cost of the requests, or nil if there is no pack.
     let ranges: Int?
-    /// By the full pack, up to the last missing file, without its kept bytes; nil if it must not be requested.
+    /// The bytes of the full pack up to the last missing file, without its stored bytes, or nil if it must not be requested.
     let whole: Int?
     /// One of ``Route/fullPack``, ``Route/packRanges`` and ``Route/objects``.
     let cheapest: Route
 
     /// - Parameters:
-    ///   - rows: the missing ones, in their order.
-    ///   - weights: of the whole bundle.
-    ///   - facts: of an earlier request for the pack.
+    ///   - rows: The missing rows in ascending order.
+    ///   - weights: The weights of the whole bundle.
+    ///   - facts: The facts of an earlier request for the pack.
     init(missing rows: [Int], of weights: PackWeights, knowing facts: PackFacts?) {
         single = rows.reduce(0) { $0 + weights.estimate(of: $1) }
         guard rows.count >= Self.leastOfPack, weights.bytes > 0, let last = rows.last else {
@@ -31,7 +31,7 @@ struct TransferCosts: Equatable {
         let parts = runs.reduce(0) { $0 + $1.bytes.count }
         let whole = Self.whole(of: rows, upTo: last, in: weights, knowing: facts)
         (ranges, self.whole) = (parts, whole)
-        // Every way but the first needs one request at least, which is not counted.
+        // All other ways need at least one request, which is not counted.
         let alone = single + rows.count * WireSize.request
         let inParts = parts + (runs.count - 1) * WireSize.request
         if let whole, whole <= inParts, whole < alone {
@@ -49,10 +49,10 @@ struct TransferCosts: Equatable {
         let plain = weights.plain.bytes(of: 0..<last + 1).count
         guard facts.coding != nil else { return plain }
         let needed = facts.length.map { Int(Double($0) * Double(plain) / Double(weights.bytes)) } ?? estimate
-        // A pack that cannot be continued would bring received files again.
+        // A pack that cannot be continued would transfer received files again.
         guard facts.kept > 0 else { return rows.count == weights.count ? needed : nil }
-        // Without a length the estimate may be far too high: a file that is named as compressed need not be. The files before the first
-        // missing one are here, and came in the kept bytes.
+        // Without a length the estimate may be far too high, because a file whose name suggests compression need not be
+        // compressed. The files before the first missing one are stored, and were part of the received bytes.
         let passed = facts.length == nil ? weights.estimate(of: 0..<(rows.first ?? 0)) : 0
         return max(0, needed - max(facts.kept, passed))
     }

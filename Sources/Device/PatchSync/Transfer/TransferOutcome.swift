@@ -2,12 +2,12 @@ import PatchChoice
 import PatchFetch
 import PatchFormat
 
-/// How the transfers of one sync went, by version: what ``TransferFailures`` counts.
+/// The transfers of one sync by version, which ``TransferFailures`` counts.
 struct TransferOutcome {
     private(set) var arrived: Set<PatchContent> = []
-    /// Why what was chosen did not come; without a cause it was nobody's fault out there.
+    /// The chosen versions that could not be downloaded, with the cause, or nil for a cause on this device.
     private(set) var failed: [PatchContent: (version: VersionLabel, cause: TransferFailures.Cause?)] = [:]
-    /// Some of it came and stays.
+    /// Versions of which some bytes were received and stay.
     private(set) var moved: Set<PatchContent> = []
 
     var notReceived: Set<PatchContent> { Set(failed.keys) }
@@ -24,7 +24,7 @@ struct TransferOutcome {
         failed[patch.content] = (patch.version, cause)
     }
 
-    /// The sync ends before these were decided.
+    /// Records a network failure for all patches that are not decided when the sync ends.
     mutating func breakOff(_ patches: [InstalledPatch]) {
         for patch in patches where !arrived.contains(patch.content) && failed[patch.content] == nil {
             fail(patch, because: .network)
@@ -47,7 +47,7 @@ struct TransferOutcome {
 }
 
 extension SyncError {
-    /// Nil for what is nobody's fault out there: the disk, the lock, a person who ended it.
+    /// Nil for causes on this device: the disk, the lock, a cancellation.
     var transferCause: TransferFailures.Cause? {
         switch self {
         case .fetch(.cancelled), .fetch(.notTaken): nil

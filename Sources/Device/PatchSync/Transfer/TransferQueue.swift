@@ -1,31 +1,32 @@
 import PatchFormat
 import PatchStore
 
-/// The next transfer of a download: an object by itself, or missing objects of a bundle by its pack.
+/// The next transfer of a download: a single object, or missing objects of a bundle from its pack.
 ///
-/// Pure. Of an object that came in part the rest is asked for, by itself.
+/// A pure value. The rest of a partially received object is requested alone.
 struct TransferQueue {
     enum Transfer: Equatable {
-        /// By position in ``MissingObjects``.
+        /// An object by its position in ``MissingObjects``.
         case object(Int)
+        /// Objects of a bundle from its pack.
         ///
-        /// - Parameter range: the only bytes of the plain pack that are asked for; nil for the pack from its first byte.
+        /// - Parameter range: The only bytes of the plain pack that are requested, or nil for the pack from its first byte.
         case pack(bundle: Int, positions: [Int], range: Range<Int>?)
     }
 
     private enum Waiting {
         case objects(ArraySlice<Int>)
-        /// How they come is chosen when it is their turn.
+        /// The route is chosen when the bundle is next.
         case bundle(Int, [Int])
-        /// Parts of its pack.
+        /// Parts of the bundle's pack.
         case runs(Int, ArraySlice<PackRun>)
     }
 
     private let requests: MissingObjects
-    /// The last one is next.
+    /// The last element is next.
     private var waiting: [Waiting] = []
 
-    /// - Parameter begun: objects of which something is here.
+    /// - Parameter begun: Objects of which some bytes are stored.
     init(_ requests: MissingObjects, begun: Set<SHA256Digest>) {
         self.requests = requests
         for block in requests.blocks.reversed() {
@@ -35,11 +36,11 @@ struct TransferQueue {
         }
     }
 
-    /// Nil when nothing is left to be asked for.
+    /// The next transfer, or nil if there is none.
     ///
     /// - Parameters:
-    ///   - packs: whether there is a server that may have a bundle's.
-    ///   - facts: of an earlier request for a bundle's pack.
+    ///   - packs: Whether a server is left that may have a bundle's pack.
+    ///   - facts: The facts of an earlier request for a bundle's pack.
     mutating func next(
         packs: (_ bundle: Int) -> Bool,
         knowing facts: (_ bundle: Int) -> PackFacts? = { _ in nil }
@@ -70,9 +71,9 @@ struct TransferQueue {
         return nil
     }
 
-    /// What did not come of a pack is next.
+    /// Puts objects that a pack did not deliver first in the queue.
     ///
-    /// - Parameter alone: what is asked for by itself in any case: so that whatever is wrong is found and named there.
+    /// - Parameter alone: The objects to request alone in any case, so that a fault is found and reported there.
     mutating func putBack(_ positions: [Int], of bundle: Int, alone: Set<Int>) {
         waiting.append(.bundle(bundle, positions.filter { !alone.contains($0) }))
         waiting.append(.objects(positions.filter { alone.contains($0) }[...]))

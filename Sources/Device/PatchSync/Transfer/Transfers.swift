@@ -2,9 +2,11 @@ import PatchChoice
 import PatchFetch
 import PatchStore
 
-/// What objects travel by: the servers they come from, the store they go to, and how long they may take.
+/// The resources of transfers: the servers, the store, and the deadlines.
 struct Transfers: Sendable {
-    /// Objects that travel at once: one connection stays free to ask for a newer list.
+    /// The number of parallel transfers.
+    ///
+    /// One connection stays free for checking for a newer list.
     static let parallel = HTTPFetcher.connections - 1
 
     let sources: Sources
@@ -12,12 +14,12 @@ struct Transfers: Sendable {
     let deadlines: Deadlines
     let timing: RetryTiming
     let report: @Sendable (SyncEvent) -> Void
-    /// Nil if so many more bytes fit on the disk now.
+    /// Returns nil if so many more bytes fit on the disk now.
     var lacksRoom: @Sendable (_ bytes: Int) -> RoomWait? = { _ in nil }
 
     /// Waits for the next try, or for the network.
     ///
-    /// - Returns: why the sync ends here.
+    /// - Returns: why the sync ends here, or nil to continue.
     func pause(_ duration: Duration, because error: SyncError) async -> SyncError? {
         report(.waiting(duration, because: error))
         do throws(FetchError) {
