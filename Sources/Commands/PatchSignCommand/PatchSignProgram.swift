@@ -7,11 +7,11 @@ import CommandKit
 struct PatchSignProgram: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "patchsign",
-        abstract: "Makes keys, describes a release, and signs it.",
+        abstract: "Make keys, describe a release, and sign it.",
         discussion: """
-            A signed release is a folder that goes to `patchsrv publish`, or with `patchsign push` to a server.
+            A signed release is a folder. Publish it with `patchsrv publish`, or upload it with `patchsign push`.
 
-            What takes an optional passphrase asks on the terminal when none is given. Secrets are never printed.
+            Without a passphrase option, a command asks on the terminal. Secrets are never printed.
 
             EXAMPLES
               patchsign init --app com.example.shop --keys Keys

@@ -20,9 +20,9 @@ extension Table {
 
     /// What the columns of ``init(of:)`` are, for help texts.
     package static let updateColumns = """
-        the bytes of the pack, of the signatures beside it, and of the update without a pack, as estimated from the compressed
-        forms and 3 kB a request; what comes out smallest: the pack, the pack of the whole bundle, or single objects; and of the
-        pack, how many files it brings and how: renamed, made of an old file by putting the new names in, patched, or plain, with
-        the last two compressed together (solid) or one by one.
+        the bytes of the pack, of its signatures, and of the update without a pack (estimated from the compressed forms and 3 kB
+        a request); the smallest of them: the pack, the pack of the whole bundle, or single objects; the pack's number of files
+        by method: renamed, made from an old file by replacing names, patched, or plain, with the last two compressed together
+        (solid) or one by one.
         """
 }

@@ -8,10 +8,10 @@ import SystemPackage
 struct RootInspectCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "inspect",
-        abstract: "Says what a draft changes, who has signed it, and who is missing.",
+        abstract: "Show the changes of a draft, its signatures, and the missing ones.",
         discussion: """
-            The draft is compared with root.json and targets.json of --keys: only what can be said in words passes. \
-            Keys go by the names of the .pub files there.
+            The draft is compared with root.json and targets.json of --keys. A draft with a change that cannot be
+            described is refused. Keys are named after the .pub files in --keys.
 
             EXAMPLES
               patchsign root inspect trust.draft --keys Keys
@@ -27,12 +27,12 @@ struct RootInspectCommand: AsyncParsableCommand {
                 )
     )
 
-    @Argument(help: ArgumentHelp("The draft.", valueName: "file"))
+    @Argument(help: ArgumentHelp("The draft of the next root and targets.", valueName: "file"))
     var draft: String
 
     @OptionGroup var folder: FolderOption
 
-    @Flag(help: "Print as JSON.")
+    @Flag(help: "Print the result as JSON.")
     var json = false
 
     func run() async throws {

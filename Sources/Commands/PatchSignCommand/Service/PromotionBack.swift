@@ -6,7 +6,7 @@ import CommandKit
 /// The word that a promotion to older versions needs.
 enum PromotionBack {
     static let help: ArgumentHelp =
-        "Allow a promotion to list versions below the channel's newest one. --yes does not allow it."
+        "Allow a promotion to versions below the channel's newest one. --yes does not allow it."
 
     /// - Throws: If there is one.
     static func refuse(_ steps: [StepBack], in channel: ChannelName) throws(Failure) {
