@@ -19,8 +19,8 @@ struct CheckCommand: AsyncParsableCommand {
               patchscript check scripts/*.js --host interface.json
             """
                 + exitCodes([
-                    .done: "all are programs; there may be warnings",
-                    .malformed: "one is none, or the interface is none",
+                    .done: "all scripts are valid; there may be warnings",
+                    .malformed: "a script or an interface is not valid",
                     .disk: "a file could not be read",
                 ])
     )

@@ -16,7 +16,7 @@ struct ConsoleCommand: AsyncParsableCommand {
             EXAMPLES
               patchscript console
               echo 'new (require("CartController"))().total()' | patchscript console fix-cart-total.js
-            """ + exitCodes([.done: "the input is over"], usual: .disk)
+            """ + exitCodes([.done: "the input has ended"], usual: .disk)
     )
 
     @Argument(help: ArgumentHelp("Scripts to run first.", valueName: "file.js"))

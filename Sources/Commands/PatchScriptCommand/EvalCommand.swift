@@ -17,7 +17,7 @@ struct EvalCommand: AsyncParsableCommand {
             """
                 + exitCodes([
                     .done: "Success",
-                    .malformed: "UnKnownError: no text, no program, or it threw, then or later",
+                    .malformed: "UnKnownError: not text, not a program, or it threw, at once or later",
                     .disk: "the file could not be read",
                 ])
     )

@@ -15,7 +15,7 @@ struct RunScriptsCommand: AsyncParsableCommand {
               patchscript run --store /var/lib/app
             """
                 + exitCodes(
-                    [.done: "every script runs", .partial: "some do not"],
+                    [.done: "every script runs", .partial: "some scripts failed"],
                     usual: .failed,
                     .malformed,
                     .disk

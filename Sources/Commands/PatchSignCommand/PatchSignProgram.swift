@@ -23,11 +23,11 @@ struct PatchSignProgram: AsyncParsableCommand {
                     [
                         .failed: "an external signer failed",
                         .refused:
-                            "refused (a signature, key, PIN or rule of trust does not hold, or a quorum is incomplete)",
-                        .malformed: "a document that was read is not what it should be",
-                        .network: "an external signer gave no signature in time",
-                        .conflict: "a result is there already, or a base is not the one a release was made from",
-                        .partial: "done in part: a draft waits for other holders",
+                            "refused: an invalid signature, key or PIN, a rule of trust, or an incomplete quorum",
+                        .malformed: "a document is not valid",
+                        .network: "an external signer timed out",
+                        .conflict: "a result already exists, or a release was made from another base",
+                        .partial: "done in part: a draft waits for other signatures",
                         .due: "something must be signed soon (`status`)",
                     ],
                     usual: .done,

@@ -28,7 +28,7 @@ struct DelegateCommand: AsyncParsableCommand {
                 + exitCodes(
                     [
                         .conflict: "another draft waits",
-                        .partial: "done in part: the draft waits for other holders",
+                        .partial: "done in part: a draft waits for other signatures",
                     ],
                     usual: .done,
                     .refused,

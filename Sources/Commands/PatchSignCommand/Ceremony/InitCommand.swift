@@ -40,7 +40,7 @@ struct InitCommand: AsyncParsableCommand {
                 + exitCodes(
                     [
                         .disk: "cannot write",
-                        .conflict: "a file is there already",
+                        .conflict: "a file already exists",
                     ],
                     usual: .done
                 )

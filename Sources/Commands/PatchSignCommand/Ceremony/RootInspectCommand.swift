@@ -18,9 +18,9 @@ struct RootInspectCommand: AsyncParsableCommand {
             """
                 + exitCodes(
                     [
-                        .done: "done, whether the draft is complete or not",
-                        .refused: "refused: it changes what has no words, or breaks a rule",
-                        .conflict: "it was made from another root of trust than the folder's",
+                        .done: "done, for complete and incomplete drafts",
+                        .refused: "refused: a change cannot be described, or breaks a rule",
+                        .conflict: "the draft was made from another root than the folder's",
                     ],
                     usual: .malformed,
                     .disk

@@ -18,7 +18,7 @@ struct RootMergeCommand: AsyncParsableCommand {
             """
                 + exitCodes(
                     [
-                        .conflict: "other content, or made from another root of trust"
+                        .conflict: "other content, or made from another root"
                     ],
                     usual: .done,
                     .refused,

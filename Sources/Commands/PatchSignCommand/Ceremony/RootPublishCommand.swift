@@ -22,9 +22,9 @@ struct RootPublishCommand: AsyncParsableCommand {
             """
                 + exitCodes(
                     [
-                        .done: "done, or done before",
+                        .done: "done, or already done",
                         .refused: "refused, or signatures are missing",
-                        .conflict: "it was made from another root of trust than the folder's",
+                        .conflict: "the draft was made from another root than the folder's",
                     ],
                     usual: .malformed,
                     .disk

@@ -20,9 +20,9 @@ struct RootSignCommand: AsyncParsableCommand {
                 + exitCodes(
                     [
                         .done: "signed",
-                        .failed: "not signed because the answer was no",
+                        .failed: "not signed: the answer was no",
                         .refused: "refused, or the key may not sign it",
-                        .conflict: "it was made from another root of trust than the folder's",
+                        .conflict: "the draft was made from another root than the folder's",
                     ],
                     usual: .malformed,
                     .disk

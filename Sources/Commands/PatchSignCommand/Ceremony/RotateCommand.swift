@@ -29,9 +29,9 @@ struct RotateCommand: AsyncParsableCommand {
             """
                 + exitCodes(
                     [
-                        .disk: "disk, or no such key",
-                        .conflict: "another draft waits, or one that holds more than this",
-                        .partial: "done in part: the draft waits for other holders",
+                        .disk: "a file could not be read or written, or the key does not exist",
+                        .conflict: "another draft waits, or one with more changes",
+                        .partial: "done in part: a draft waits for other signatures",
                     ],
                     usual: .done,
                     .refused,

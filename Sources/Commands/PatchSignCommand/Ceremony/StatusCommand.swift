@@ -29,9 +29,9 @@ struct StatusCommand: AsyncParsableCommand {
             """
                 + exitCodes(
                     [
-                        .done: "all of it holds for longer",
-                        .refused: "root.json, targets.json or a release do not hold, or a release is incomplete",
-                        .due: "something has expired, or will within the time",
+                        .done: "everything is valid for longer",
+                        .refused: "root.json, targets.json or a release is not valid, or a release is incomplete",
+                        .due: "something has expired, or expires within the time",
                     ],
                     usual: .malformed,
                     .disk

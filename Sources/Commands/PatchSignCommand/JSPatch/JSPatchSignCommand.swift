@@ -23,7 +23,7 @@ struct JSPatchSignCommand: AsyncParsableCommand {
                 + exitCodes(
                     [
                         .refused: "the key does not open or has another use",
-                        .malformed: "it is no RSA key",
+                        .malformed: "the key is not an RSA key",
                         .conflict: "the output exists",
                     ],
                     usual: .done,

@@ -23,8 +23,8 @@ struct JSPatchVerifyCommand: AsyncParsableCommand {
             """
                 + exitCodes(
                     [
-                        .done: "it holds",
-                        .refused: "it does not",
+                        .done: "the signature is valid",
+                        .refused: "the signature is not valid",
                         .malformed: "the key or the signature file is malformed",
                     ],
                     usual: .disk

@@ -35,9 +35,9 @@ struct PackCommand: AsyncParsableCommand {
                 + exitCodes(
                     [
                         .refused: "the key does not open or has another use",
-                        .malformed: "a key is none of its kind, or the scripts are none or make no package",
+                        .malformed: "a key has the wrong kind, or the scripts are not valid or cannot be packed",
                         .conflict:
-                            "the output exists, or index.html is no sync file, or there is none of a version to tell of",
+                            "the output exists, or index.html is not a sync file with a version",
                     ],
                     usual: .done,
                     .failed,

@@ -22,7 +22,7 @@ struct KeyListCommand: AsyncParsableCommand {
             """
                 + exitCodes(
                     [
-                        .refused: "root.json or targets.json do not hold",
+                        .refused: "root.json or targets.json is not valid",
                         .malformed: "a file is malformed",
                     ],
                     usual: .done,

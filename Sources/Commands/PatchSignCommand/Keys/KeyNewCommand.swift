@@ -23,7 +23,7 @@ struct KeyNewCommand: AsyncParsableCommand {
                 + exitCodes(
                     [
                         .disk: "cannot write",
-                        .conflict: "a file is there already",
+                        .conflict: "a file already exists",
                     ],
                     usual: .done
                 )

@@ -27,7 +27,7 @@ struct DescribeCommand: AsyncParsableCommand {
                 + exitCodes(
                     [
                         .done: "written",
-                        .malformed: "there is no index.html, or release.yaml is written and its files have mistakes",
+                        .malformed: "no index.html, or release.yaml is written and its files have mistakes",
                         .conflict: "release.yaml exists",
                     ],
                     usual: .refused,

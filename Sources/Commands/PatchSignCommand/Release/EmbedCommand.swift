@@ -28,8 +28,8 @@ struct EmbedCommand: AsyncParsableCommand {
                     [
                         .done: "written",
                         .refused: "the release does not verify, lacks a file or signatures",
-                        .malformed: "there is nothing to ship or a selected version is not listed",
-                        .conflict: "--output holds something else, or a newer release",
+                        .malformed: "nothing to ship, or a selected version is not listed",
+                        .conflict: "--output contains something else, or a newer release",
                     ],
                     usual: .disk
                 )

@@ -50,10 +50,10 @@ struct ReleaseMakeCommand: AsyncParsableCommand {
             """
                 + exitCodes(
                     [
-                        .done: "done (also when other key holders still have to sign)",
+                        .done: "done (also if other signatures are missing)",
                         .failed: "an external signer failed",
-                        .malformed: "bad description or files",
-                        .network: "no connection to the server, or an external signer gave no signature in time",
+                        .malformed: "invalid description or files",
+                        .network: "no connection to the server, or an external signer timed out",
                         .conflict: "the output exists, or a draft waits on the server",
                     ],
                     usual: .refused,

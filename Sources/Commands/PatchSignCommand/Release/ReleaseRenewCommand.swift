@@ -32,9 +32,9 @@ struct ReleaseRenewCommand: AsyncParsableCommand {
             """
                 + exitCodes(
                     [
-                        .done: "done (also when other key holders still have to sign)",
+                        .done: "done (also if other signatures are missing)",
                         .refused: "refused, or the release's quorum is not complete",
-                        .network: "no connection, or a server in trouble",
+                        .network: "no connection, or a server error",
                         .conflict: "the output exists, or a draft waits on the server",
                     ],
                     usual: .malformed,

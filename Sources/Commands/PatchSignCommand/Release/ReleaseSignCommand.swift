@@ -26,10 +26,10 @@ struct ReleaseSignCommand: AsyncParsableCommand {
                 + exitCodes(
                     [
                         .done: "signed",
-                        .failed: "not signed because the answer was no",
+                        .failed: "not signed: the answer was no",
                         .refused: "the release does not verify or the key may not sign for it",
-                        .network: "no connection, or a server in trouble",
-                        .conflict: "the published release is not what this one was made from",
+                        .network: "no connection, or a server error",
+                        .conflict: "the published release is not this release's base",
                     ],
                     usual: .malformed,
                     .disk

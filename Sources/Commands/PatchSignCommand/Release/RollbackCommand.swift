@@ -18,10 +18,10 @@ struct RollbackCommand: AsyncParsableCommand {
             """
                 + exitCodes(
                     [
-                        .done: "done (also when others still have to sign), or it is listed already",
-                        .failed: "not signed because the answer was no, or an external signer failed",
-                        .network: "no connection, or a server in trouble",
-                        .conflict: "the output exists, or the channel moved on meanwhile",
+                        .done: "done (also if other signatures are missing), or already listed",
+                        .failed: "not signed: the answer was no, or an external signer failed",
+                        .network: "no connection, or a server error",
+                        .conflict: "the output exists, or the channel has changed",
                     ],
                     usual: .refused,
                     .malformed,

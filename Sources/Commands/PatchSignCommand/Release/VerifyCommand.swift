@@ -23,8 +23,8 @@ struct VerifyCommand: AsyncParsableCommand {
             """
                 + exitCodes(
                     [
-                        .done: "everything holds",
-                        .refused: "something does not, or signatures are missing",
+                        .done: "everything is valid",
+                        .refused: "something is not valid, or signatures are missing",
                     ],
                     usual: .malformed,
                     .disk

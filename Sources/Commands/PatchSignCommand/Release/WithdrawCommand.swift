@@ -29,11 +29,11 @@ struct WithdrawCommand: AsyncParsableCommand {
             """
                 + exitCodes(
                     [
-                        .done: "done (also when others still have to sign), or it is withdrawn already",
-                        .failed: "not signed because the answer was no, or an external signer failed",
-                        .malformed: "a document that was read is not valid",
-                        .network: "no connection, or a server in trouble",
-                        .conflict: "the output exists, or the channel moved on",
+                        .done: "done (also if other signatures are missing), or already withdrawn",
+                        .failed: "not signed: the answer was no, or an external signer failed",
+                        .malformed: "a document is not valid",
+                        .network: "no connection, or a server error",
+                        .conflict: "the output exists, or the channel has changed",
                     ],
                     usual: .refused,
                     .disk

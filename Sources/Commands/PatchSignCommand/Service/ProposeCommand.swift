@@ -28,8 +28,8 @@ struct ProposeCommand: AsyncParsableCommand {
                     [
                         .done: "proposed",
                         .malformed: "the file of rules is malformed",
-                        .network: "no connection, or a server in trouble",
-                        .conflict: "too many wait already",
+                        .network: "no connection, or a server error",
+                        .conflict: "too many proposals wait",
                     ],
                     usual: .refused,
                     .disk

@@ -34,11 +34,11 @@ struct PullCommand: AsyncParsableCommand {
             """
                 + exitCodes(
                     [
-                        .failed: "not signed because the answer was no",
-                        .refused: "refused: the token, other keys than packages had, or something that does not verify",
-                        .malformed: "malformed, or there is nothing to fetch",
-                        .network: "no connection, or a server in trouble",
-                        .conflict: "the output exists, or the proposal is done already",
+                        .failed: "not signed: the answer was no",
+                        .refused: "refused: the token, other package keys than before, or failed verification",
+                        .malformed: "a document is not valid, or there is nothing to fetch",
+                        .network: "no connection, or a server error",
+                        .conflict: "the output exists, or the proposal is already done",
                     ],
                     usual: .done,
                     .disk

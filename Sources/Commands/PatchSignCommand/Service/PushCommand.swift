@@ -40,11 +40,11 @@ struct PushCommand: AsyncParsableCommand {
             """
                 + exitCodes(
                     [
-                        .done: "published, kept as a draft, or published before",
+                        .done: "published, kept as a draft, or already published",
                         .refused: "refused: the token, or a rule that the release breaks",
                         .malformed: "the release is malformed",
-                        .network: "no connection, or a server in trouble",
-                        .conflict: "the channel moved on since the release was made, or another draft waits",
+                        .network: "no connection, or a server error",
+                        .conflict: "the channel has changed since the release was made, or another draft waits",
                     ],
                     usual: .disk
                 )

@@ -32,7 +32,7 @@ struct SimulateCommand: AsyncParsableCommand {
             """
                 + exitCodes(
                     [
-                        .malformed: "a bad description, release or fleet file",
+                        .malformed: "an invalid description, release or fleet file",
                         .refused: "--dial or --pause names a version that is not listed",
                     ],
                     usual: .done,
