@@ -13,10 +13,10 @@ struct InitCommand: AsyncParsableCommand {
         commandName: "init",
         abstract: "Make an app's keys and its root of trust.",
         discussion: """
-            Makes a key for root and targets, for each holder of each channel, for the server (online) and for the
-            pipeline (entry), as encrypted PKCS#8. Makes root.json, which devices start from, and targets.json, which
-            lists the keys of each channel. Existing files are never replaced. Every update contains three signatures
-            of the online key: of 384 bytes each with RSA of 3072 bits, of 64 with --online-key ed25519.
+            Makes RSA keys for root, targets, each holder of each channel, the server (online) and the pipeline
+            (entry), as encrypted PKCS#8. Makes root.json, which devices start from, and targets.json, which lists the
+            keys of each channel. Existing files are never replaced. Each update contains three signatures of the
+            online key, of 384 bytes each with RSA of 3072 bits, or 64 with --online-key ed25519.
 
             Devices accept a new root only if root's keys signed it. root-recovery.key is a second root key: store it
             on another medium at another place. If root.key is lost, it signs the next root. If both are lost, the app
@@ -26,10 +26,11 @@ struct InitCommand: AsyncParsableCommand {
 
             --public adds a key that was made elsewhere: --public root-bob=bob.pub is bob's root key, --public
             targets=targets.pub the only targets key. If the keys here are not enough to sign root and targets, init
-            writes trust.draft instead: its holders run `patchsign root sign`, then `patchsign root publish`. Give
-            each app its own online key: `patchsrv init` refuses to serve two apps with the same one.
+            writes trust.draft instead. Its holders run `patchsign root sign`, then `patchsign root publish`.
 
-            Keep root and targets keys offline. The server needs online.key, targets.json and root.json.
+            Give each app its own online key: `patchsrv init` refuses to serve two apps with one key, because its
+            holder, or a thief, could mix up their metadata. Keep root and targets keys offline. The server needs
+            online.key, targets.json and root.json.
 
             EXAMPLES
               patchsign init --app com.example.shop --keys Keys

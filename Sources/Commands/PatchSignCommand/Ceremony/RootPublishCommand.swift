@@ -10,7 +10,7 @@ import SystemPackage
 struct RootPublishCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "publish",
-        abstract: "Replace root.json and targets.json by a complete draft.",
+        abstract: "Replace root.json and targets.json with a complete draft.",
         discussion: """
             The old and the new root are kept as M.root.json and N.root.json, because devices follow every root.
             root.json is written last. After an interruption, run the same command again. New keys of a rotation

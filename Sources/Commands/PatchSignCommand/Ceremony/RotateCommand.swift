@@ -11,7 +11,7 @@ import SystemPackage
 struct RotateCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "rotate",
-        abstract: "Replace a key by a new key pair.",
+        abstract: "Replace a key with a new key pair.",
         discussion: """
             NAME is the name of NAME.pub in the folder. The new pair is NAME.next until root.json or targets.json list
             it. Then it becomes NAME, and the old pair moves to retired/. Private keys are never deleted. `rotate

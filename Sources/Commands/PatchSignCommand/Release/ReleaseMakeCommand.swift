@@ -13,26 +13,24 @@ struct ReleaseMakeCommand: AsyncParsableCommand {
         discussion: """
             FOLDER contains release.yaml and the files it names, or only a web app. A folder with index.html and
             without release.yaml becomes the bundle web of the default channel; its version is read from package.json,
-            `git describe` or the date. `patchsign describe FOLDER` writes a release.yaml to edit. release.yaml
-            describes the channel's whole list: it must contain every patch of the previous release, with the same
-            version or a new one.
+            `git describe` or the date. `patchsign describe FOLDER` writes a release.yaml to edit. release.yaml must
+            contain every patch of the previous release, with the same version or a new one.
 
             With --server, the release is made from the currently published one, which is fetched and verified from
-            the root in --keys. URL is the operators' port, with a token, or a device port or static host, without
-            one. Files stay on the server; signatures of unchanged files are kept. If nothing is published, it makes
-            the first release; if a draft waits for signatures, it names it. Without a network, --previous names the
-            published release's folder, which must verify and have all signatures. Without both options, it makes the
-            channel's first release.
+            the root in --keys. URL is the operators' port (with a token), a device port or a static host. Files stay
+            on the server; signatures of unchanged files are kept. A draft that waits for signatures is named. Without
+            a network, --previous names the published release's folder, which must verify and have all signatures. If
+            nothing is published, or without both options, it is the channel's first release.
 
             With --previous, it also prints the cost of an update from each version that the previous release lists:
             \(Table.updateColumns)
-            The packs are made as on the server: with less effort above 64 MB of new contents, and not at all above 400 MB.
-            Compressed forms are made with less effort than there, so the server's packs have the same size or are slightly
-            smaller.
+            The packs are made as on the server: with less effort above 64 MB of new contents, and not at all above
+            400 MB. Compressed forms are made with less effort than there, so the server's packs have the same size or
+            are slightly smaller.
 
             Bundles omit dot files, node_modules, logs and editor leftovers, with a warning; `include:` in
-            release.yaml keeps them. A file with a private key or a token is an error, and so is a symbolic link
-            without `links: follow`. A compressed file (.gz, .br, .zst) that differs from its plain one is omitted.
+            release.yaml keeps them. A private key, a token, or a symbolic link without `links: follow` is an error. A
+            compressed file (.gz, .br, .zst) that differs from its plain one is omitted.
 
             Scripts are parsed with patchscript, from patchsign's folder or PATH. Syntax errors are reported with line
             and column. With `hosts: [interface.json]` in release.yaml, names that no host exposes are warnings.

@@ -17,7 +17,7 @@ struct ReleaseSignCommand: AsyncParsableCommand {
             First, the whole release is verified. Its changes are shown against the release on --server or in the
             folder --previous; without both, its contents are shown. Then the command asks; scripts use --yes.
 
-            A release of `patchsign pull` contains no objects. They are not checked, and their number is reported.
+            A release from `patchsign pull` contains no objects. They are not checked, and their number is reported.
 
             EXAMPLES
               patchsign release sign work/release --keys Keys --key bob.key --server https://patches.example.com

@@ -39,7 +39,7 @@ struct VerifyCommand: AsyncParsableCommand {
 
     @OptionGroup var time: JudgingTimeOption
 
-    @Flag(help: "List each check, its rule and its key; of the checks of files, the first 20.")
+    @Flag(help: "List each check, its rule and its key; of the checks per file, the first 20.")
     var explain = false
 
     @Flag(help: "With --explain: list all checks.")
