@@ -6,7 +6,7 @@ package struct StartingRolloutOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             "The share of devices for the new versions, or for one patch's: 10%, web=10%. Repeatable. Default: the "
-                + "channel's share, else all devices that the release allows.",
+                + "channel's, else all that the release allows.",
             valueName: "[patch=]share"
         ),
         transform: SharePart.init(_:)

@@ -20,9 +20,9 @@ extension Table {
 
     /// What the columns of ``init(of:)`` are, for help texts.
     package static let updateColumns = """
-        the bytes of the pack, of its signatures, and of the update without a pack (estimated from the compressed forms and 3 kB
-        a request); the smallest of them: the pack, the pack of the whole bundle, or single objects; the pack's number of files
-        by method: renamed, made from an old file by replacing names, patched, or plain, with the last two compressed together
-        (solid) or one by one.
+        bytes of the pack, of its signatures and without a pack (estimated from compressed forms and 3 kB a request); the smallest
+        method (the pack, the pack of the whole bundle, or single objects); the number of files in the pack, and how they are
+        packed: renamed, made from an old file with the new names put in, patched, or plain. The last two are compressed
+        together (solid) or one by one.
         """
 }

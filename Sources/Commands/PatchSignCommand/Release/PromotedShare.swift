@@ -7,7 +7,7 @@ struct PromotedShare: Sendable {
     let share: RolloutShare
 
     static let help = ArgumentHelp(
-        "The rollout ceiling of a patch's newest version, instead of the other channel's rule. Only that version is "
+        "The rollout ceiling of a patch's newest version, instead of the other channel's. Only that version is "
             + "promoted; other devices keep the channel's present one. Repeatable.",
         valueName: "patch=share%"
     )

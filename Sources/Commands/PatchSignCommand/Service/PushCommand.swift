@@ -18,9 +18,8 @@ struct PushCommand: AsyncParsableCommand {
             byte. The server verifies everything before any of it is visible. A release with fewer signatures than its
             channel needs is kept as a draft; the next signer pushes it again, with or without objects.
 
-            If the release's base is next to it, or named with --previous, bundles are sent as packs from
-            versions on the server; files that the server makes from them itself are not sent. If that fails, or
-            without the base, the parts are sent.
+            If the release's base is next to it, or named with --previous, bundles are sent as packs from versions on the
+            server, without the files that the server makes itself. Otherwise, or if that fails, the parts are sent.
 
             If the channel has changed since the release was made, nothing is published, and the hint names the
             command that makes it again, or the draft that waits.
