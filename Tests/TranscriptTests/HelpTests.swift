@@ -41,7 +41,8 @@ struct HelpTests {
     @Test func `says of a time what it is for`() {
         for command in ["verify", "status"] {
             let help = Self.programs[0].answer([command, "--help"])
-            #expect(help.contains("The time to judge by") && !help.contains("The time to write"), "\(help)")
+            #expect(help.contains("The time at which expiry is checked"), "\(help)")
+            #expect(!help.contains("The time to write"), "\(help)")
         }
     }
 }

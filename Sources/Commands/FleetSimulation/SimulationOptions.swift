@@ -6,28 +6,28 @@ import SystemPackage
 
 /// The simulated devices, and the changes of the dial.
 package struct SimulationOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("What kinds of devices there are; default: new ones.", valueName: "fleet.yaml"))
+    @Option(help: ArgumentHelp("The kinds of devices. Default: new ones.", valueName: "fleet.yaml"))
     var fleet: String?
 
-    @Option(help: ArgumentHelp("How many devices, up to 100 million.", valueName: "count"))
+    @Option(help: ArgumentHelp("The number of devices, up to 100 million.", valueName: "count"))
     var devices = 1_000_000
 
-    @Option(help: ArgumentHelp("The devices' numbers follow from it.", valueName: "number"))
+    @Option(help: ArgumentHelp("The seed of the devices' random numbers.", valueName: "number"))
     var seed = 1
 
     @Option(
         name: .customLong("dial"),
-        help: ArgumentHelp("As if the dial had this share for a version; repeatable.", valueName: "patch@version=25%")
+        help: ArgumentHelp("Assume this dial share for a version. Repeatable.", valueName: "patch@version=25%")
     )
     var shares: [DialedShare] = []
 
-    @Option(help: ArgumentHelp("As if the dial paused a version; repeatable.", valueName: "patch@version"))
+    @Option(help: ArgumentHelp("Assume that the dial pauses a version. Repeatable.", valueName: "patch@version"))
     var pause: [LabelArgument] = []
 
-    @Option(help: ArgumentHelp("As if it were then; default: now.", valueName: "YYYY-MM-DDTHH:MM:SSZ"))
+    @Option(help: ArgumentHelp("The simulated time. Default: now.", valueName: "YYYY-MM-DDTHH:MM:SSZ"))
     var at: UTCTime?
 
-    @Option(help: ArgumentHelp("Write what the devices run before and after, as a picture.", valueName: "file"))
+    @Option(help: ArgumentHelp("Write a picture of the versions before and after.", valueName: "file"))
     var svg: String?
 
     package init() {}

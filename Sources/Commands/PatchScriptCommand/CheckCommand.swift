@@ -9,31 +9,34 @@ import SystemPackage
 struct CheckCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "check",
-        abstract: "Say whether scripts are programs, and which of their names no host knows. Nothing is run.",
+        abstract: "Check the syntax of scripts and the names they use. Nothing is run.",
         discussion: """
-            What is wrong is told with its line and column. With --host, names that the host does not have are warnings: a class or a
-            method may be the script's own.
+            Errors are reported with line and column. With --host, names that the host does not expose are warnings,
+            because a class or method may be the script's own.
 
             EXAMPLES
               patchscript check scripts/fix-cart-total.js
               patchscript check scripts/*.js --host interface.json
             """
                 + exitCodes([
-                    .done: "all are programs; there may be warnings",
-                    .malformed: "one is none, or the interface is none",
+                    .done: "all scripts are valid; there may be warnings",
+                    .malformed: "a script or an interface is not valid",
                     .disk: "a file could not be read",
                 ])
     )
 
-    @Argument(help: ArgumentHelp("The scripts.", valueName: "file.js"))
+    @Argument(help: ArgumentHelp("The scripts to check.", valueName: "file.js"))
     var files: [String]
 
     @Option(
-        help: ArgumentHelp("What a host exposes, as it says itself; may stand several times.", valueName: "file.json")
+        help: ArgumentHelp(
+            "A host's interface, as `patchscript interface` prints it. Repeatable.",
+            valueName: "file.json"
+        )
     )
     var host: [String] = []
 
-    @Flag(name: .long, help: "Print JSON instead of text.")
+    @Flag(name: .long, help: "Print the result as JSON.")
     var json = false
 
     func run() async throws {

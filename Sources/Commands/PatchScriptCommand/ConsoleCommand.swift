@@ -9,19 +9,20 @@ struct ConsoleCommand: AsyncParsableCommand {
         commandName: "console",
         abstract: "Evaluate lines of standard input on a sample host, each in the same context.",
         discussion: """
-            Scripts may be loaded first: those that a store runs, then files. What fails is told, a script or a line, and the next line is
-            read. It ends with the input, and when what was left for later is done, ten seconds at most.
+            Scripts can be loaded first: the active scripts of a store, then files. A failed script or line is
+            reported, and the next line is read. The console ends with the input, after pending work is done or 10
+            seconds.
 
             EXAMPLES
               patchscript console
               echo 'new (require("CartController"))().total()' | patchscript console fix-cart-total.js
-            """ + exitCodes([.done: "the input is over"], usual: .disk)
+            """ + exitCodes([.done: "the input has ended"], usual: .disk)
     )
 
-    @Argument(help: ArgumentHelp("Scripts to run before.", valueName: "file.js"))
+    @Argument(help: ArgumentHelp("Scripts to run first.", valueName: "file.js"))
     var files: [String] = []
 
-    @Option(help: ArgumentHelp("The store of a device, whose active scripts run before.", valueName: "dir"))
+    @Option(help: ArgumentHelp("The store of a device. Its active scripts run first.", valueName: "dir"))
     var store: String?
 
     func run() async throws {

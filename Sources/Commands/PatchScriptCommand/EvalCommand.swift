@@ -6,23 +6,23 @@ import PatchRuntime
 struct EvalCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "eval",
-        abstract: "Run a local script on a sample host, in place of everything that a server would deliver.",
+        abstract: "Run a local script on a sample host, instead of the scripts of a server.",
         discussion: """
-            The sample host exposes CartController: total(), count(), price(line), pieces(line). Its total is a cent wrong. What the
-            script says on its console is printed, then its state, and the total with it and without it. What it leaves for later
-            is waited for, ten seconds at most.
+            The sample host exposes CartController: total(), count(), price(line), pieces(line). Its total is one cent
+            wrong. The script's console output is printed, then its state, and the total with and without it. The
+            command waits up to 10 seconds for pending work.
 
             EXAMPLES
               patchscript eval demo.js
             """
                 + exitCodes([
                     .done: "Success",
-                    .malformed: "UnKnownError: no text, no program, or it threw, then or later",
+                    .malformed: "UnKnownError: not text, not a program, or it threw, at once or later",
                     .disk: "the file could not be read",
                 ])
     )
 
-    @Argument(help: ArgumentHelp("The script; its name ends with .js.", valueName: "file.js"))
+    @Argument(help: ArgumentHelp("The script. Its name ends in .js.", valueName: "file.js"))
     var file: String
 
     func validate() throws {

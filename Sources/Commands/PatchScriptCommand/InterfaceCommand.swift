@@ -6,9 +6,9 @@ import PatchRuntime
 struct InterfaceCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "interface",
-        abstract: "Print what the sample host exposes, in the form that --host and `hosts:` read.",
+        abstract: "Print the sample host's interface, in the form that --host and `hosts:` read.",
         discussion: """
-            A host of one's own writes the same as PatchHost.interface.
+            For your own host, PatchHost.interface returns the same form.
 
             EXAMPLES
               patchscript interface > interface.json

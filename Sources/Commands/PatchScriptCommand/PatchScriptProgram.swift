@@ -9,7 +9,7 @@ import CommandKit
 struct PatchScriptProgram: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "patchscript",
-        abstract: "Checks script patches, and runs them on a sample host.",
+        abstract: "Check script patches, and run them on a sample host.",
         discussion: """
             EXAMPLES
               patchscript check fix-cart-total.js --host interface.json

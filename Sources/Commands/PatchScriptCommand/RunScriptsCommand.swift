@@ -8,13 +8,14 @@ struct RunScriptsCommand: AsyncParsableCommand {
         commandName: "run",
         abstract: "Run the active scripts of a store on a sample host, and print their states.",
         discussion: """
-            The store is read, and not changed. The sample host is that of `patchscript eval`: scripts for other hosts may fail here.
+            The store is not changed. The sample host is that of `patchscript eval`: scripts for other hosts may fail
+            here.
 
             EXAMPLES
               patchscript run --store /var/lib/app
             """
                 + exitCodes(
-                    [.done: "every script runs", .partial: "some do not"],
+                    [.done: "every script runs", .partial: "some scripts failed"],
                     usual: .failed,
                     .malformed,
                     .disk
@@ -24,7 +25,7 @@ struct RunScriptsCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("The store of a device.", valueName: "dir"))
     var store: String
 
-    @Flag(name: .long, help: "Print JSON instead of text.")
+    @Flag(name: .long, help: "Print the result as JSON.")
     var json = false
 
     func run() async throws {

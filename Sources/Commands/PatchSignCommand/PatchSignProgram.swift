@@ -7,11 +7,11 @@ import CommandKit
 struct PatchSignProgram: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "patchsign",
-        abstract: "Makes keys, describes a release, and signs it.",
+        abstract: "Make keys, describe a release, and sign it.",
         discussion: """
-            A signed release is a folder that goes to `patchsrv publish`, or with `patchsign push` to a server.
+            A signed release is a folder. Publish it with `patchsrv publish`, or upload it with `patchsign push`.
 
-            What takes an optional passphrase asks on the terminal when none is given. Secrets are never printed.
+            Without a passphrase option, a command asks on the terminal. Secrets are never printed.
 
             EXAMPLES
               patchsign init --app com.example.shop --keys Keys
@@ -23,11 +23,11 @@ struct PatchSignProgram: AsyncParsableCommand {
                     [
                         .failed: "an external signer failed",
                         .refused:
-                            "refused (a signature, key, PIN or rule of trust does not hold, or a quorum is incomplete)",
-                        .malformed: "a document that was read is not what it should be",
-                        .network: "an external signer gave no signature in time",
-                        .conflict: "a result is there already, or a base is not the one a release was made from",
-                        .partial: "done in part: a draft waits for other holders",
+                            "refused: an invalid signature, key or PIN, a rule of trust, or an incomplete quorum",
+                        .malformed: "a document is not valid",
+                        .network: "an external signer timed out",
+                        .conflict: "a result already exists, or a release was made from another base",
+                        .partial: "done in part: a draft waits for other signatures",
                         .due: "something must be signed soon (`status`)",
                     ],
                     usual: .done,

@@ -16,8 +16,8 @@ extension KeyPolicy {
 struct TimeOption: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "The time to write, for a release that can be made again byte for byte.",
-            discussion: "Default: SOURCE_DATE_EPOCH where it is set, else now.",
+            "The time to write, to reproduce a release byte for byte.",
+            discussion: "Default: SOURCE_DATE_EPOCH if it is set, else now.",
             valueName: "YYYY-MM-DDTHH:MM:SSZ"
         )
     )
@@ -53,8 +53,8 @@ struct TimeOption: ParsableArguments {
 struct JudgingTimeOption: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "The time to judge by what has expired.",
-            discussion: "Default: SOURCE_DATE_EPOCH where it is set, else now.",
+            "The time at which expiry is checked.",
+            discussion: "Default: SOURCE_DATE_EPOCH if it is set, else now.",
             valueName: "YYYY-MM-DDTHH:MM:SSZ"
         )
     )

@@ -3,16 +3,16 @@ package import PatchFormat
 
 /// The descriptive texts of a release in the history.
 package struct NotesOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("What people call the release, in one line.", valueName: "text"))
+    @Option(help: ArgumentHelp("A name for the release, in one line.", valueName: "text"))
     private var label: String?
 
-    @Option(help: ArgumentHelp("What it changes.", valueName: "text"))
+    @Option(help: ArgumentHelp("A description of its changes.", valueName: "text"))
     private var notes: String?
 
-    @Option(help: ArgumentHelp("Who made it.", valueName: "name"))
+    @Option(help: ArgumentHelp("The author of the release.", valueName: "name"))
     private var author: String?
 
-    @Option(help: ArgumentHelp("The commit of the source that it was made from.", valueName: "hash"))
+    @Option(help: ArgumentHelp("The source commit of the release.", valueName: "hash"))
     private var commit: String?
 
     package init() {}

@@ -5,7 +5,7 @@ package import PatchFormat
 package struct StartingRolloutOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "Devices that may install the new versions, or those of one patch: 10%, web=10%; repeatable. Default: the "
+            "The share of devices for the new versions, or for one patch's: 10%, web=10%. Repeatable. Default: the "
                 + "channel's, else all that the release allows.",
             valueName: "[patch=]share"
         ),
@@ -18,14 +18,14 @@ package struct StartingRolloutOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Raise the share of the new versions, or of one patch's, step by step: 1%,5%,25%,100%; needs --every.",
+            "Raise the share of the new versions, or of one patch's, in steps: 1%,5%,25%,100%. Needs --every.",
             valueName: "[patch=]shares"
         ),
         transform: RampPart.init(_:)
     )
     private var ramp: [RampPart] = []
 
-    @Option(help: ArgumentHelp("The time between two steps of --ramp: 6h, 1d.", valueName: "time"))
+    @Option(help: ArgumentHelp("The time between two steps of --ramp, such as 6h or 1d.", valueName: "time"))
     private var every: DurationArgument?
 
     /// The warning for a release that is already published: its rollout continues unchanged.

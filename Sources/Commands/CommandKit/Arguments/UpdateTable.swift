@@ -20,9 +20,9 @@ extension Table {
 
     /// The meaning of the columns of ``init(of:)``, for help texts.
     package static let updateColumns = """
-        the bytes of the pack, of the signatures beside it, and of the update without a pack, as estimated from the compressed
-        forms and 3 kB a request; what comes out smallest: the pack, the pack of the whole bundle, or single objects; and of the
-        pack, how many files it brings and how: renamed, made of an old file by putting the new names in, patched, or plain, with
-        the last two compressed together (solid) or one by one.
+        bytes of the pack, of its signatures and without a pack (estimated from compressed forms and 3 kB a request); the smallest
+        method (the pack, the pack of the whole bundle, or single objects); the number of files in the pack, and how they are
+        packed: renamed, made from an old file with the new names put in, patched, or plain. The last two are compressed
+        together (solid) or one by one.
         """
 }

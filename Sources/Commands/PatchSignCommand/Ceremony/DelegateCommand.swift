@@ -10,15 +10,14 @@ import SystemPackage
 struct DelegateCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "delegate",
-        abstract: "Makes a channel, changes its keys and how many of them must sign, or retires it.",
+        abstract: "Make a channel, change its keys or threshold, or retire it.",
         discussion: """
-            A public key is PEM, made by its holder: `openssl genpkey -aes-256-cbc -algorithm RSA -pkeyopt \
-            rsa_keygen_bits:3072 -out canary.key`, then `openssl pkey -in canary.key -pubout -out canary.pub`.
+            A public key is PEM, made by its holder: `openssl genpkey -aes-256-cbc -algorithm RSA -pkeyopt
+            rsa_keygen_bits:3072 -out canary.key`, then `openssl pkey -in canary.key -pubout -out canary.pub`. Instead
+            of its file, you can give the name of NAME.pub in --keys, with or without .pub.
 
-            A key may be named as NAME.pub of --keys, with or without .pub, instead of by its file.
-
-            Every key of the folder that may sign and opens signs. When that is not enough, trust.draft waits there for \
-            the other holders.
+            Every key of the folder that may sign, and that opens, signs. If more signatures are needed, trust.draft
+            is written for the other holders.
 
             EXAMPLES
               patchsign delegate canary --keys Keys --add-key canary.pub
@@ -29,7 +28,7 @@ struct DelegateCommand: AsyncParsableCommand {
                 + exitCodes(
                     [
                         .conflict: "another draft waits",
-                        .partial: "done in part: the draft waits for other holders",
+                        .partial: "done in part: a draft waits for other signatures",
                     ],
                     usual: .done,
                     .refused,
@@ -45,33 +44,38 @@ struct DelegateCommand: AsyncParsableCommand {
 
     @Option(
         name: .customLong("add-key"),
-        help: ArgumentHelp("A public key that may sign; may stand several times.", valueName: "pubfile|name")
+        help: ArgumentHelp("A public key to add. Repeatable.", valueName: "pubfile|name")
     )
     var added: [String] = []
 
     @Option(
         name: .customLong("remove-key"),
-        help: ArgumentHelp("A key that may not any more; may stand several times.", valueName: "pubfile|name|keyid")
+        help: ArgumentHelp("A key to remove. Repeatable.", valueName: "pubfile|name|keyid")
     )
     var removed: [String] = []
 
-    @Option(help: ArgumentHelp("How many of the keys must sign. Default: as before; 1 at first.", valueName: "count"))
+    @Option(
+        help: ArgumentHelp(
+            "The number of keys that must sign. Default: as before; 1 for a new channel.",
+            valueName: "count"
+        )
+    )
     var threshold: Int?
 
     @Flag(
         help: """
-            End the channel for good: it accepts no release any more, the server no longer watches it, and its name is never \
-            used again. Devices on it keep what they have, and say so.
+            End the channel for good: it accepts no new release, the server stops watching it, and its name cannot be \
+            used again. Its devices keep their versions and report the end.
             """
     )
     var retire = false
 
-    @Option(help: ArgumentHelp("How long the new targets hold. Default: 365d.", valueName: "365d"))
+    @Option(help: ArgumentHelp("Validity of the new targets. Default: 365d.", valueName: "365d"))
     var expires: Validity?
 
     @OptionGroup var time: TimeOption
 
-    @Flag(help: "Print what was done as JSON.")
+    @Flag(help: "Print the result as JSON.")
     var json = false
 
     func validate() throws {

@@ -11,28 +11,26 @@ import SystemPackage
 struct InitCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "init",
-        abstract: "Makes an app's keys and its root of trust.",
+        abstract: "Make an app's keys and its root of trust.",
         discussion: """
-            Makes RSA keys for the roles root and targets, for each channel (one for each holder), the server's online \
-            key and the pipeline's entry key, as encrypted PKCS#8; root.json, which devices start from; and \
-            targets.json, which names who may sign for which channel. Nothing that exists is replaced. What the online \
-            key signs travels with every update: three signatures of 384 bytes with RSA of 3072 bits, of 64 with \
-            --online-key ed25519.
+            Makes RSA keys for root, targets, each holder of each channel, the server (online) and the pipeline
+            (entry), as encrypted PKCS#8. Makes root.json, which devices start from, and targets.json, which lists the
+            keys of each channel. Existing files are never replaced. Each update contains three signatures of the
+            online key, of 384 bytes each with RSA of 3072 bits, or 64 with --online-key ed25519.
 
-            Devices accept a new root of trust only if root's keys signed it. So root has a second key, root-recovery.key: keep
-            it on another medium at another place. If root.key is lost, it signs the next root; if both are lost, the app can
-            never be changed again. On a terminal, init asks how many people hold root and targets keys. --recovery-key,
-            --no-recovery-key and any holder, threshold or public key of root or targets decide without a question.
+            Devices accept a new root only if root's keys signed it. root-recovery.key is a second root key: store it
+            on another medium at another place. If root.key is lost, it signs the next root. If both are lost, the app
+            can never be changed again. On a terminal, init asks for the number of holders of root and targets keys,
+            unless you give --recovery-key, --no-recovery-key, or a holder, threshold or public key of root or
+            targets.
 
-            A key that was made elsewhere comes as its public half: --public root-bob=bob.pub is bob's key of root, \
-            --public targets=targets.pub the only one of targets. When those at hand are not enough to sign root and \
-            targets, trust.draft stands in their place: its holders run `patchsign root sign`, then \
-            `patchsign root publish`.
+            --public adds a key that was made elsewhere: --public root-bob=bob.pub is bob's root key, --public
+            targets=targets.pub the only targets key. If the keys here are not enough to sign root and targets, init
+            writes trust.draft instead. Its holders run `patchsign root sign`, then `patchsign root publish`.
 
-            The online key belongs to one app. With --public online=FILE do not name a key of another app: `patchsrv init`
-            refuses to serve two apps with one online key, because its holder, or a thief, could mix up their metadata.
-
-            Keep root and targets keys offline. The server needs online.key, targets.json and root.json.
+            Give each app its own online key: `patchsrv init` refuses to serve two apps with one key, because its
+            holder, or a thief, could mix up their metadata. Keep root and targets keys offline. The server needs
+            online.key, targets.json and root.json.
 
             EXAMPLES
               patchsign init --app com.example.shop --keys Keys
@@ -43,7 +41,7 @@ struct InitCommand: AsyncParsableCommand {
                 + exitCodes(
                     [
                         .disk: "cannot write",
-                        .conflict: "a file is there already",
+                        .conflict: "a file already exists",
                     ],
                     usual: .done
                 )
@@ -52,31 +50,31 @@ struct InitCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("The app's id, such as com.example.shop.", valueName: "app"), transform: parsed)
     var app: AppID
 
-    @Option(help: ArgumentHelp("The folder to put them in; made when it is missing.", valueName: "dir"))
+    @Option(help: ArgumentHelp("The folder of the new keys. It is created if it is missing.", valueName: "dir"))
     var keys: String
 
     @Option(
         name: .customLong("channel"),
-        help: ArgumentHelp("A channel; may stand several times. Default: production and beta.", valueName: "name")
+        help: ArgumentHelp("A channel. Repeatable. Default: production and beta.", valueName: "name")
     )
     var channels: [String] = []
 
     @Option(
         name: .customLong("holder"),
-        help: ArgumentHelp("One key of a role and whose it is; may stand several times.", valueName: "role=name")
+        help: ArgumentHelp("A role's key and its holder's name. Repeatable.", valueName: "role=name")
     )
     var holders: [Assignment] = []
 
     @Option(
         name: .customLong("threshold"),
-        help: ArgumentHelp("How many of a role's keys must sign. Default: 1.", valueName: "role=count")
+        help: ArgumentHelp("The number of a role's keys that must sign. Default: 1.", valueName: "role=count")
     )
     var thresholds: [Assignment] = []
 
     @Option(
         name: .customLong("public"),
         help: ArgumentHelp(
-            "A public key that was made elsewhere, and whose it is; may stand several times.",
+            "A public key that was made elsewhere, for a role and holder. Repeatable.",
             valueName: "role[-name]=pubfile"
         )
     )
@@ -84,13 +82,13 @@ struct InitCommand: AsyncParsableCommand {
 
     @Flag(
         inversion: .prefixedNo,
-        help: "Make a second key of root, for the day when the first is lost. Default: where root has one key."
+        help: "Make a second root key as a backup of the first. Default: if root has one key."
     )
     var recoveryKey: Bool?
 
     @OptionGroup var protection: ProtectionOptions
 
-    @Option(help: ArgumentHelp("The size of the keys.", valueName: "bits"))
+    @Option(help: ArgumentHelp("The size of RSA keys.", valueName: "bits"))
     var bits = 3_072
 
     @Option(help: ArgumentHelp("The kind of the server's online key: rsa or ed25519.", valueName: "kind"))
@@ -98,7 +96,7 @@ struct InitCommand: AsyncParsableCommand {
 
     @OptionGroup var time: TimeOption
 
-    @Flag(help: "Print what was made as JSON.")
+    @Flag(help: "Print the result as JSON.")
     var json = false
 
     static let progressLabel = "Making keys"

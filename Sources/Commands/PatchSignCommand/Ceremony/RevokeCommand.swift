@@ -11,13 +11,14 @@ import SystemPackage
 struct RevokeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "revoke",
-        abstract: "Takes a key away from every role that lists it.",
+        abstract: "Remove a key from every role that lists it.",
         discussion: """
-            KEY is the name of a .pub in the folder, the file of a public key, or eight or more hex digits of a key id. A \
-            role must keep as many keys as must sign: add one with `patchsign delegate` or `root draft`, or lower the \
-            count. A release whose quorum rested on the key must be signed again; the command says of which channels.
+            KEY is the name of a .pub in the folder, a public key file, or at least eight hex digits of a key id. A
+            role needs at least as many keys as its threshold: add a key with `patchsign delegate` or `root draft`, or
+            lower the threshold. Releases that needed the key's signature must be signed again; the command names
+            their channels.
 
-            The server's online key is not revoked but replaced: `patchsign rotate online`.
+            To replace the server's online key, use `patchsign rotate online`.
 
             EXAMPLES
               patchsign revoke production-bob --keys Keys
@@ -26,7 +27,7 @@ struct RevokeCommand: AsyncParsableCommand {
                 + exitCodes(
                     [
                         .conflict: "another draft waits",
-                        .partial: "done in part: the draft waits for other holders",
+                        .partial: "done in part: a draft waits for other signatures",
                     ],
                     usual: .done,
                     .refused,
@@ -35,23 +36,26 @@ struct RevokeCommand: AsyncParsableCommand {
                 )
     )
 
-    @Argument(help: ArgumentHelp("The key.", valueName: "pubfile|keyid|name"))
+    @Argument(help: ArgumentHelp("The key to remove.", valueName: "pubfile|keyid|name"))
     var key: String
 
     @OptionGroup var keys: KeyOptions
 
     @Option(
         name: .customLong("threshold"),
-        help: ArgumentHelp("How many of a role's keys must sign from now on.", valueName: "role=count")
+        help: ArgumentHelp(
+            "The number of a role's keys that must sign from now on. Repeatable.",
+            valueName: "role=count"
+        )
     )
     var thresholds: [Assignment] = []
 
-    @Option(help: ArgumentHelp("How long what changes holds. Default: 365d.", valueName: "365d"))
+    @Option(help: ArgumentHelp("Validity of the changed root and targets. Default: 365d.", valueName: "365d"))
     var expires: Validity?
 
     @OptionGroup var time: TimeOption
 
-    @Flag(help: "Print what was done as JSON.")
+    @Flag(help: "Print the result as JSON.")
     var json = false
 
     func run() async throws {

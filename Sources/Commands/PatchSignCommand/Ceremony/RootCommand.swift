@@ -4,11 +4,11 @@ import ArgumentParser
 struct RootCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "root",
-        abstract: "Changes root.json and targets.json, with holders on separate machines.",
+        abstract: "Change root.json and targets.json, with key holders on separate machines.",
         discussion: """
-            A draft is one file. Each holder looks at it, signs it on a machine of their own, and sends it back. What \
-            it changes that has no words is refused. Where one person holds the keys, `patchsign rotate`, `delegate` \
-            and `revoke` do all of it at once.
+            A draft is one file. Each holder inspects it, signs it on their own machine and sends it back. A draft
+            with a change that cannot be described is refused. If one person holds the keys, use `patchsign rotate`,
+            `delegate` and `revoke`: each does all steps.
 
             EXAMPLES
               patchsign root draft --keys Keys --output trust.draft --add-key root=dave.pub --remove-key root=carol.pub

@@ -10,13 +10,12 @@ import SystemPackage
 struct RootDraftCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "draft",
-        abstract: "Makes a draft of the next root and targets for the holders to sign.",
+        abstract: "Make a draft of the next root and targets for the holders to sign.",
         discussion: """
-            ROLE is root, targets, online (snapshot, timestamp and dial: a new key takes the old one's place) or a \
-            channel; a channel that is not there becomes one. Without changes the draft is the same content with a new \
-            expiry.
+            ROLE is root, targets, online (snapshot, timestamp and dial: a new key replaces the old one) or a channel.
+            A new channel name makes a channel. Without changes, the draft has the same content and a new expiry.
 
-            A key may be named as NAME.pub of --keys, with or without .pub, instead of by its file.
+            Instead of a key's file, you can give the name of NAME.pub in --keys, with or without .pub.
 
             EXAMPLES
               patchsign root draft --keys Keys --output trust.draft
@@ -42,28 +41,28 @@ struct RootDraftCommand: AsyncParsableCommand {
 
     @Option(
         name: .customLong("add-key"),
-        help: ArgumentHelp("A new key of a role; may stand several times.", valueName: "role=pubfile|name")
+        help: ArgumentHelp("A key to add to a role. Repeatable.", valueName: "role=pubfile|name")
     )
     var added: [Assignment] = []
 
     @Option(
         name: .customLong("remove-key"),
-        help: ArgumentHelp("A key that goes; may stand several times.", valueName: "role=pubfile|name|keyid")
+        help: ArgumentHelp("A key to remove from a role. Repeatable.", valueName: "role=pubfile|name|keyid")
     )
     var removed: [Assignment] = []
 
     @Option(
         name: .customLong("threshold"),
-        help: ArgumentHelp("How many of a role's keys must sign.", valueName: "role=count")
+        help: ArgumentHelp("The number of a role's keys that must sign. Repeatable.", valueName: "role=count")
     )
     var thresholds: [Assignment] = []
 
-    @Option(help: ArgumentHelp("How long what the draft changes holds. Default: 365d.", valueName: "365d"))
+    @Option(help: ArgumentHelp("Validity of the changed root and targets. Default: 365d.", valueName: "365d"))
     var expires: Validity?
 
     @OptionGroup var time: TimeOption
 
-    @Flag(help: "Print the draft's changes as JSON.")
+    @Flag(help: "Print the result as JSON.")
     var json = false
 
     func run() async throws {

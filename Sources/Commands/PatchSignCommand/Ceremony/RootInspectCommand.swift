@@ -8,31 +8,31 @@ import SystemPackage
 struct RootInspectCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "inspect",
-        abstract: "Says what a draft changes, who has signed it, and who is missing.",
+        abstract: "Show the changes of a draft, its signatures, and the missing ones.",
         discussion: """
-            The draft is compared with root.json and targets.json of --keys: only what can be said in words passes. \
-            Keys go by the names of the .pub files there.
+            The draft is compared with root.json and targets.json of --keys. A draft with a change that cannot be
+            described is refused. Keys are named after the .pub files in --keys.
 
             EXAMPLES
               patchsign root inspect trust.draft --keys Keys
             """
                 + exitCodes(
                     [
-                        .done: "done, whether the draft is complete or not",
-                        .refused: "refused: it changes what has no words, or breaks a rule",
-                        .conflict: "it was made from another root of trust than the folder's",
+                        .done: "done, for complete and incomplete drafts",
+                        .refused: "refused: a change cannot be described, or breaks a rule",
+                        .conflict: "the draft was made from another root than the folder's",
                     ],
                     usual: .malformed,
                     .disk
                 )
     )
 
-    @Argument(help: ArgumentHelp("The draft.", valueName: "file"))
+    @Argument(help: ArgumentHelp("The draft of the next root and targets.", valueName: "file"))
     var draft: String
 
     @OptionGroup var folder: FolderOption
 
-    @Flag(help: "Print as JSON.")
+    @Flag(help: "Print the result as JSON.")
     var json = false
 
     func run() async throws {

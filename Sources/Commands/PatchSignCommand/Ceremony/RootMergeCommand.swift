@@ -8,9 +8,9 @@ import SystemPackage
 struct RootMergeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "merge",
-        abstract: "Takes over the signatures that other copies of a draft have.",
+        abstract: "Add the signatures of other copies of a draft to it.",
         discussion: """
-            Signatures that do not hold stay behind. Copies must say the same: other content is a conflict, and then \
+            Invalid signatures are skipped. All copies must have the same content: other content is a conflict, and
             nothing is written.
 
             EXAMPLES
@@ -18,7 +18,7 @@ struct RootMergeCommand: AsyncParsableCommand {
             """
                 + exitCodes(
                     [
-                        .conflict: "other content, or made from another root of trust"
+                        .conflict: "other content, or made from another root"
                     ],
                     usual: .done,
                     .refused,
@@ -30,12 +30,12 @@ struct RootMergeCommand: AsyncParsableCommand {
     @Argument(help: ArgumentHelp("The draft to complete.", valueName: "file"))
     var draft: String
 
-    @Argument(help: ArgumentHelp("Copies of it with other signatures.", valueName: "other"))
+    @Argument(help: ArgumentHelp("Copies of the draft with other signatures.", valueName: "other"))
     var others: [String]
 
     @OptionGroup var folder: FolderOption
 
-    @Flag(help: "Print as JSON.")
+    @Flag(help: "Print the result as JSON.")
     var json = false
 
     func run() async throws {

@@ -10,11 +10,11 @@ import SystemPackage
 struct RootPublishCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "publish",
-        abstract: "Puts a complete draft in the place of root.json and targets.json.",
+        abstract: "Replace root.json and targets.json with a complete draft.",
         discussion: """
-            Keeps the roots before and after as M.root.json and N.root.json, for devices follow every one; root.json \
-            comes last. Stopped at any point, the same command does the rest. New keys that a rotation left beside the \
-            old ones take their names now.
+            The old and the new root are kept as M.root.json and N.root.json, because devices follow every root.
+            root.json is written last. After an interruption, run the same command again. New keys of a rotation
+            (NAME.next) take their final names now.
 
             EXAMPLES
               patchsign root publish trust.draft --keys Keys
@@ -22,22 +22,22 @@ struct RootPublishCommand: AsyncParsableCommand {
             """
                 + exitCodes(
                     [
-                        .done: "done, or done before",
+                        .done: "done, or already done",
                         .refused: "refused, or signatures are missing",
-                        .conflict: "it was made from another root of trust than the folder's",
+                        .conflict: "the draft was made from another root than the folder's",
                     ],
                     usual: .malformed,
                     .disk
                 )
     )
 
-    @Argument(help: ArgumentHelp("The draft.", valueName: "file"))
+    @Argument(help: ArgumentHelp("The complete draft.", valueName: "file"))
     var draft: String
 
     @OptionGroup var folder: FolderOption
     @OptionGroup var time: TimeOption
 
-    @Flag(help: "Print as JSON.")
+    @Flag(help: "Print the result as JSON.")
     var json = false
 
     func run() async throws {

@@ -9,10 +9,10 @@ import SystemPackage
 struct RootSignCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "sign",
-        abstract: "Shows what a draft changes and adds one holder's signature to it.",
+        abstract: "Show the changes of a draft and add one holder's signature.",
         discussion: """
-            The key signs whichever of root and targets it may sign: as a key of the present root or of the next. The \
-            draft is replaced in one step. It asks first; --yes is the answer of a script.
+            The key signs root, targets or both, as far as it is a key of the present or the next root. The draft is
+            replaced in one step. The command asks before it signs; scripts use --yes.
 
             EXAMPLES
               patchsign root sign trust.draft --keys Keys --key root-alice.key
@@ -20,19 +20,24 @@ struct RootSignCommand: AsyncParsableCommand {
                 + exitCodes(
                     [
                         .done: "signed",
-                        .failed: "not signed because the answer was no",
+                        .failed: "not signed: the answer was no",
                         .refused: "refused, or the key may not sign it",
-                        .conflict: "it was made from another root of trust than the folder's",
+                        .conflict: "the draft was made from another root than the folder's",
                     ],
                     usual: .malformed,
                     .disk
                 )
     )
 
-    @Argument(help: ArgumentHelp("The draft.", valueName: "file"))
+    @Argument(help: ArgumentHelp("The draft of the next root and targets.", valueName: "file"))
     var draft: String
 
-    @Option(help: ArgumentHelp("Your key: a file, also one of --keys, NAME.signer or a pkcs11: URI.", valueName: "key"))
+    @Option(
+        help: ArgumentHelp(
+            "Your key: a key file (also its name in --keys), NAME.signer or a pkcs11: URI.",
+            valueName: "key"
+        )
+    )
     var key: String
 
     @OptionGroup var keys: KeyOptions

@@ -11,14 +11,15 @@ import SystemPackage
 struct RotateCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "rotate",
-        abstract: "Makes a new key pair and puts it in the place of an old one.",
+        abstract: "Replace a key with a new key pair.",
         discussion: """
-            NAME is that of NAME.pub in the folder. The new pair is NAME.next until root.json or targets.json list it; \
-            then it is NAME, and the old pair is in retired/. No private key is removed. `rotate entry` changes no root: \
-            the next release is signed with the new key.
+            NAME is the name of NAME.pub in the folder. The new pair is NAME.next until root.json or targets.json list
+            it. Then it becomes NAME, and the old pair moves to retired/. Private keys are never deleted. `rotate
+            entry` changes no root: the next release is signed with the new key.
 
-            Root's only key must be here to be replaced. Every key of the folder that may sign and opens signs. When that is not enough, trust.draft waits there for \
-            the other holders. Stopped at any point, the same command goes on.
+            A root key that is the only one must be in the folder to be replaced. Every key of the folder that may
+            sign, and that opens, signs. If more signatures are needed, trust.draft is written for the other holders.
+            After an interruption, run the same command again.
 
             EXAMPLES
               patchsign rotate online --keys Keys
@@ -28,9 +29,9 @@ struct RotateCommand: AsyncParsableCommand {
             """
                 + exitCodes(
                     [
-                        .disk: "disk, or no such key",
-                        .conflict: "another draft waits, or one that holds more than this",
-                        .partial: "done in part: the draft waits for other holders",
+                        .disk: "a file could not be read or written, or the key does not exist",
+                        .conflict: "another draft waits, or one with more changes",
+                        .partial: "done in part: a draft waits for other signatures",
                     ],
                     usual: .done,
                     .refused,
@@ -38,7 +39,7 @@ struct RotateCommand: AsyncParsableCommand {
                 )
     )
 
-    @Argument(help: ArgumentHelp("online, entry, or the name of a role's key.", valueName: "name"))
+    @Argument(help: ArgumentHelp("The key to replace: online, entry, or the name of a role's key.", valueName: "name"))
     var name: String
 
     @OptionGroup var keys: KeyOptions
@@ -47,12 +48,12 @@ struct RotateCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("The kind of the new key: rsa, or ed25519 for a role.", valueName: "kind"))
     var kind = RoleKeyKind.rsa
 
-    @Option(help: ArgumentHelp("How long what changes in root and targets holds. Default: 365d.", valueName: "365d"))
+    @Option(help: ArgumentHelp("Validity of the changed root and targets. Default: 365d.", valueName: "365d"))
     var expires: Validity?
 
     @OptionGroup var time: TimeOption
 
-    @Flag(help: "Print what was done as JSON.")
+    @Flag(help: "Print the result as JSON.")
     var json = false
 
     func validate() throws {

@@ -12,15 +12,16 @@ import SystemPackage
 struct StatusCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "status",
-        abstract: "Says until when root, targets and releases hold, and which keys are here; for cron.",
+        abstract: "Show when root, targets and releases expire, and which keys are here. For cron.",
         discussion: """
-            In a crontab, which mails what fails:
+            In a crontab, which mails failures:
               0 8 * * 1  patchsign status --keys /srv/keys /srv/releases/production --within 30d
 
-            Opens no private key. A key is here if its private half, or the description of an external signer, is in the folder;
-            missing keys do not change the exit code, because root and targets keys belong elsewhere. A release's role is checked by what targets.json says now: `incomplete` is one with \
-            too few signatures, or with those of keys that may not sign any more. What expires stops devices from \
-            taking anything new; what they run, they keep.
+            Private keys stay closed. A key is here if its private half, or the description of an external signer, is
+            in the folder. Missing keys do not change the exit code: root and targets keys belong elsewhere.
+
+            A release is checked against the present targets.json. It is `incomplete` if it has too few signatures of
+            keys that may still sign. After an expiry, devices install nothing new and keep their active versions.
 
             EXAMPLES
               patchsign status --keys Keys
@@ -28,27 +29,27 @@ struct StatusCommand: AsyncParsableCommand {
             """
                 + exitCodes(
                     [
-                        .done: "all of it holds for longer",
-                        .refused: "root.json, targets.json or a release do not hold, or a release is incomplete",
-                        .due: "something has expired, or will within the time",
+                        .done: "everything is valid for longer",
+                        .refused: "root.json, targets.json or a release is not valid, or a release is incomplete",
+                        .due: "something has expired, or expires within the time",
                     ],
                     usual: .malformed,
                     .disk
                 )
     )
 
-    @Argument(help: ArgumentHelp("Current releases.", valueName: "dir"))
+    @Argument(help: ArgumentHelp("The current releases.", valueName: "dir"))
     var releases: [String] = []
 
     @Option(help: ArgumentHelp("The folder with root.json and targets.json.", valueName: "dir"))
     var keys: String
 
-    @Option(help: ArgumentHelp("How long before its end a role is reported. Default: 30d.", valueName: "30d"))
+    @Option(help: ArgumentHelp("Report an expiry this long in advance. Default: 30d.", valueName: "30d"))
     var within: Validity?
 
     @OptionGroup var time: JudgingTimeOption
 
-    @Flag(help: "Print as JSON.")
+    @Flag(help: "Print the result as JSON.")
     var json = false
 
     func run() async throws {

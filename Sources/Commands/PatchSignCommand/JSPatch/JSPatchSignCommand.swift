@@ -11,10 +11,10 @@ import SystemPackage
 struct JSPatchSignCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "sign",
-        abstract: "Signs a file's MD5 or SHA-1 as JSPatch's packer does.",
+        abstract: "Sign a file's MD5 or SHA-1 as JSPatch's packer does.",
         discussion: """
-            The raw signature goes to --output, or to standard output; with --base64 as one line of text. With --keys, \
-            a key that signs for a role there, or entries, is refused: a JSPatch key has no other use.
+            The raw signature is written to --output or to standard output; with --base64, as one line of text. With
+            --keys, a key that signs entries or a role in that folder is refused: a JSPatch key has no other use.
 
             EXAMPLES
               patchsign jspatch sign script.zip --key jspatch.key --output key
@@ -23,7 +23,7 @@ struct JSPatchSignCommand: AsyncParsableCommand {
                 + exitCodes(
                     [
                         .refused: "the key does not open or has another use",
-                        .malformed: "it is no RSA key",
+                        .malformed: "the key is not an RSA key",
                         .conflict: "the output exists",
                     ],
                     usual: .done,
@@ -34,19 +34,22 @@ struct JSPatchSignCommand: AsyncParsableCommand {
     @Argument(help: ArgumentHelp("The file to sign.", valueName: "file"))
     var file: String
 
-    @Option(help: ArgumentHelp("RSA of at least 2,048 bits, for this use alone.", valueName: "key"))
+    @Option(help: ArgumentHelp("An RSA key of at least 2,048 bits, used only for this.", valueName: "key"))
     var key: String
 
-    @Option(help: ArgumentHelp("md5 or sha1.", valueName: "digest"))
+    @Option(help: ArgumentHelp("The digest: md5 or sha1.", valueName: "digest"))
     var digest = JSPatchDigest.md5
 
-    @Flag(help: "Write base64.")
+    @Flag(help: "Write the signature as base64.")
     var base64 = false
 
-    @Option(name: .shortAndLong, help: ArgumentHelp("A new file to write the signature to.", valueName: "file"))
+    @Option(
+        name: .shortAndLong,
+        help: ArgumentHelp("A new file for the signature. Default: standard output.", valueName: "file")
+    )
     var output: String?
 
-    @Option(help: ArgumentHelp("A folder whose roles and entry.pub must not be of the key.", valueName: "dir"))
+    @Option(help: ArgumentHelp("Refuse a key that signs entries or a role in this folder.", valueName: "dir"))
     var keys: String?
 
     @OptionGroup var opening: KeyOpening

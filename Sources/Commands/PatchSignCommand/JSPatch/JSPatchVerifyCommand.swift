@@ -11,11 +11,11 @@ import SystemPackage
 struct JSPatchVerifyCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "verify",
-        abstract: "Checks a JSPatch signature, every byte of its padding included.",
+        abstract: "Verify a JSPatch signature, including every byte of its padding.",
         discussion: """
-            JSPatch's own client takes anything between two zero bytes; this takes 00 01, at least eight ff, 00 and the \
-            digest in lowercase hex, and nothing else. Keys from 1,024 bits are read, because packages in the field \
-            have them.
+            JSPatch's own client accepts any bytes between two zero bytes. This command accepts only 00 01, at least
+            eight ff, 00 and the digest in lowercase hex. Keys from 1,024 bits are accepted, because existing packages
+            use them.
 
             EXAMPLES
               patchsign jspatch verify script.zip --signature key --public jspatch.pub
@@ -23,24 +23,24 @@ struct JSPatchVerifyCommand: AsyncParsableCommand {
             """
                 + exitCodes(
                     [
-                        .done: "it holds",
-                        .refused: "it does not",
+                        .done: "the signature is valid",
+                        .refused: "the signature is not valid",
                         .malformed: "the key or the signature file is malformed",
                     ],
                     usual: .disk
                 )
     )
 
-    @Argument(help: ArgumentHelp("The file that was signed.", valueName: "file"))
+    @Argument(help: ArgumentHelp("The signed file.", valueName: "file"))
     var file: String
 
     @Option(help: ArgumentHelp("The signature.", valueName: "file"))
     var signature: String
 
-    @Option(name: .customLong("public"), help: ArgumentHelp("The public key, PEM.", valueName: "file"))
+    @Option(name: .customLong("public"), help: ArgumentHelp("The public key, in PEM.", valueName: "file"))
     var publicKey: String
 
-    @Option(help: ArgumentHelp("md5 or sha1.", valueName: "digest"))
+    @Option(help: ArgumentHelp("The digest: md5 or sha1.", valueName: "digest"))
     var digest = JSPatchDigest.md5
 
     @Flag(help: "The signature is base64.")

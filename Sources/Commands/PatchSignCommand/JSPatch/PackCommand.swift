@@ -10,21 +10,20 @@ import SystemPackage
 struct PackCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "pack",
-        abstract: "Packs scripts for JSPatch's loader or platform: vN.zip or fileN, which it fetches and runs.",
+        abstract: "Pack scripts for JSPatch's loader or platform: vN.zip or fileN.",
         discussion: """
-            The package holds script.zip, with the scripts side by side and main.js among them, and key, the signature \
-            over its MD5. A loader asks for ROOT/APPVERSION/vN.zip.
+            The package contains script.zip (main.js and the other scripts) and key, the signature over its MD5.
+            Loaders request ROOT/APPVERSION/vN.zip. N is read from the name of the output.
 
-            With --app-version the signed part says which version of which app version the package is, so that a loader \
-            that reads it, as this project's does, refuses a package in another's place. JSPatch's own passes it over. N \
-            is taken from the name of the output.
+            With --app-version, the signed part names the app version and the package's version. Loaders that read it,
+            such as this project's, refuse the package in another place. JSPatch's own loader ignores it.
 
-            With --aes-key it is a package of JSPatch's platform: fileN, with the scripts encrypted by that key, and beside it \
-            index.html, the sync file that names it, in place of the one that was there. In ROOT/APPKEY/APPVERSION both lie \
-            where clients ask for them, on any server of files. The key is read and never written.
+            With --aes-key, it makes a package of JSPatch's platform: fileN, with encrypted scripts, and a new
+            index.html, the sync file that names it. Serve ROOT/APPKEY/APPVERSION with both files from any file
+            server. The key is read and never written.
 
-            With --tell nothing is packed: index.html of that folder is written anew with the version that it names, and with \
-            what --gray, --condition, --paused and --run-later say now, or with --delete alone. No key is needed.
+            `--tell` packs nothing: it rewrites index.html with its present version and the given --gray,
+            --condition, --paused and --run-later, or with --delete alone. No key is needed.
 
             EXAMPLES
               patchsign pack main.js --jspatch-key Keys/jspatch.key
@@ -36,9 +35,9 @@ struct PackCommand: AsyncParsableCommand {
                 + exitCodes(
                     [
                         .refused: "the key does not open or has another use",
-                        .malformed: "a key is none of its kind, or the scripts are none or make no package",
+                        .malformed: "a key has the wrong kind, or the scripts are not valid or cannot be packed",
                         .conflict:
-                            "the output exists, or index.html is no sync file, or there is none of a version to tell of",
+                            "the output exists, or index.html is not a sync file with a version",
                     ],
                     usual: .done,
                     .failed,
@@ -47,13 +46,13 @@ struct PackCommand: AsyncParsableCommand {
                 )
     )
 
-    @Argument(help: ArgumentHelp("The scripts; main.js is the one that is run.", valueName: "file"))
+    @Argument(help: ArgumentHelp("The scripts. Devices run main.js.", valueName: "file"))
     var files: [String] = []
 
     @Option(
         name: .shortAndLong,
         help: ArgumentHelp(
-            "A new file to write, v1 or file1 unless it is named; .zip is added for the loader where it is missing.",
+            "The new file. Default: v1, or file1 with --aes-key. For the loader, a missing .zip is added.",
             valueName: "file"
         )
     )
@@ -61,21 +60,21 @@ struct PackCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "RSA, for this use alone. In a file it may have 1,024 bits, as the public halves in old apps do.",
+            "An RSA key used only for this. A key file may have 1,024 bits, as keys of old apps do.",
             valueName: "key"
         )
     )
     var jspatchKey: String?
 
-    @Option(help: ArgumentHelp("The app version that it is for, as the app calls itself.", valueName: "2.1"))
+    @Option(help: ArgumentHelp("The app version of the package, as the app reports it.", valueName: "2.1"))
     var appVersion: String?
 
-    @Option(help: ArgumentHelp("A folder whose roles and entry.pub must not be of the key.", valueName: "dir"))
+    @Option(help: ArgumentHelp("Refuse a key that signs entries or a role in this folder.", valueName: "dir"))
     var keys: String?
 
     @Option(
         help: ArgumentHelp(
-            "A file of 16 bytes: makes a package of the platform, with the scripts encrypted by them.",
+            "A 16-byte file: make a package of the platform and encrypt its scripts with this key.",
             valueName: "file"
         )
     )
@@ -83,13 +82,13 @@ struct PackCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Pack nothing, and write the sync file of this folder anew: ROOT/APPKEY/APPVERSION.",
+            "Pack nothing; rewrite the sync file of this folder: ROOT/APPKEY/APPVERSION.",
             valueName: "dir"
         )
     )
     var tell: String?
 
-    @Flag(help: "With --tell: devices delete what they have (e).")
+    @Flag(help: "With --tell: make devices delete their package (e).")
     var delete = false
 
     @OptionGroup var told: SyncFileOptions

@@ -4,19 +4,19 @@ import PatchFormat
 
 /// The settings in a sync file of JSPatch's platform, besides its package.
 struct SyncFileOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("For so many tenths of all devices (g); 0 is written as p.", valueName: "0-10"))
+    @Option(help: ArgumentHelp("Target this many tenths of all devices (g); 0 is written as p.", valueName: "0-10"))
     var gray: Int?
 
-    @Option(help: ArgumentHelp("For devices on which it holds (c).", valueName: "'ios>=9.0&&ismale==1'"))
+    @Option(help: ArgumentHelp("Target devices that match this condition (c).", valueName: "'ios>=9.0&&ismale==1'"))
     var condition: String?
 
-    @Option(help: ArgumentHelp("The version for those on which it does not (cv).", valueName: "N"))
+    @Option(help: ArgumentHelp("The version for devices that do not match --condition (cv).", valueName: "N"))
     var otherwise: Int?
 
-    @Flag(help: "Devices do nothing (p).")
+    @Flag(help: "Make devices do nothing (p).")
     var paused = false
 
-    @Flag(help: "Devices that install it do not run it before their next launch (r).")
+    @Flag(help: "Devices run the package only from their next launch after its installation (r).")
     var runLater = false
 
     /// - Parameter file: The previous sync file. Only its version is kept.

@@ -4,10 +4,10 @@ import ArgumentParser
 struct KeyCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "key",
-        abstract: "Makes a key, prints its public half, lists keys.",
+        abstract: "Make a key, print its public half, or list keys.",
         discussion: """
-            Wherever a key is asked for, three things may stand: a PKCS#8 file; NAME.signer, which describes a command \
-            that signs; and the pkcs11: URI of a key on a token.
+            A key argument is one of: a PKCS#8 file; NAME.signer, which describes a command that signs; the pkcs11:
+            URI of a key on a token.
 
             EXAMPLES
               patchsign key new production-carol --keys Keys

@@ -11,10 +11,10 @@ import SystemPackage
 struct KeyListCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "list",
-        abstract: "Lists the keys of a folder and the roles that they sign for.",
+        abstract: "List the keys of a folder and the roles that they sign for.",
         discussion: """
-            Opens no encrypted key: what it is, is read from NAME.pub beside it. Roles are those of root.json and \
-            targets.json in the folder, where they are.
+            Encrypted keys stay closed: their kind is read from NAME.pub in the same folder. Roles are read from
+            root.json and targets.json there, if they exist.
 
             EXAMPLES
               patchsign key list --keys Keys
@@ -22,7 +22,7 @@ struct KeyListCommand: AsyncParsableCommand {
             """
                 + exitCodes(
                     [
-                        .refused: "root.json or targets.json do not hold",
+                        .refused: "root.json or targets.json is not valid",
                         .malformed: "a file is malformed",
                     ],
                     usual: .done,
@@ -33,7 +33,7 @@ struct KeyListCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("The folder with keys.", valueName: "dir"))
     var keys: String
 
-    @Flag(help: "Print as JSON.")
+    @Flag(help: "Print the result as JSON.")
     var json = false
 
     func run() async throws {

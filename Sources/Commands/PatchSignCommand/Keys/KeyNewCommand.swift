@@ -11,9 +11,10 @@ import SystemPackage
 struct KeyNewCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "new",
-        abstract: "Makes a key pair: NAME.key, encrypted PKCS#8, and NAME.pub.",
+        abstract: "Make a key pair: NAME.key (encrypted PKCS#8) and NAME.pub.",
         discussion: """
-            Keys of entries and of JSPatch forms are RSA; a role's may be of any kind. Nothing that exists is replaced.
+            Keys of entries and of JSPatch forms must be RSA. A role's key may be of any kind. Existing files are
+            never replaced.
 
             EXAMPLES
               patchsign key new production-carol --keys Keys
@@ -22,7 +23,7 @@ struct KeyNewCommand: AsyncParsableCommand {
                 + exitCodes(
                     [
                         .disk: "cannot write",
-                        .conflict: "a file is there already",
+                        .conflict: "a file already exists",
                     ],
                     usual: .done
                 )
@@ -31,10 +32,10 @@ struct KeyNewCommand: AsyncParsableCommand {
     @Argument(help: ArgumentHelp("The key's name, such as production-carol.", valueName: "name"))
     var name: String
 
-    @Option(help: ArgumentHelp("The folder to put it in; made when it is missing.", valueName: "dir"))
+    @Option(help: ArgumentHelp("The folder of the new key. It is created if it is missing.", valueName: "dir"))
     var keys: String
 
-    @Option(help: ArgumentHelp("rsa, ed25519 or p256.", valueName: "kind"))
+    @Option(help: ArgumentHelp("The kind of key: rsa, ed25519 or p256.", valueName: "kind"))
     var kind = Kind.rsa
 
     @Option(help: ArgumentHelp("The size of an RSA key. Default: 3072.", valueName: "bits"))
@@ -42,7 +43,7 @@ struct KeyNewCommand: AsyncParsableCommand {
 
     @OptionGroup var protection: ProtectionOptions
 
-    @Flag(help: "Print what was made as JSON.")
+    @Flag(help: "Print the result as JSON.")
     var json = false
 
     enum Kind: String, ExpressibleByArgument, CaseIterable {

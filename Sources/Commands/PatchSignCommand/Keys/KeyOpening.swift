@@ -11,7 +11,7 @@ import SystemPackage
 struct KeyOpening: ParsableArguments {
     @Option(
         name: .customLong("passphrase-file"),
-        help: ArgumentHelp("A file whose first line opens the keys, or -; may stand several times.", valueName: "file")
+        help: ArgumentHelp("A file whose first line opens the keys, or -. Repeatable.", valueName: "file")
     )
     var passphraseFiles: [String] = []
 
@@ -27,7 +27,7 @@ struct KeyOpening: ParsableArguments {
     @Option(
         name: .customLong("pkcs11-module"),
         help: ArgumentHelp(
-            "The token's PKCS#11 module, where the URI names none. Default: the value of PKCS11_MODULE_PATH.",
+            "The token's PKCS#11 module, if the URI names none. Default: the value of PKCS11_MODULE_PATH.",
             valueName: "file"
         )
     )

@@ -11,10 +11,10 @@ import SystemPackage
 struct KeyPublicCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "public",
-        abstract: "Prints the public half of a key, so that its holder can send it.",
+        abstract: "Print the public half of a key, to send it to others.",
         discussion: """
-            PEM, as openssl writes it. The passphrase of an encrypted file is asked for; a token shows its public \
-            keys without a PIN.
+            The output is PEM, as openssl writes it. The command asks for the passphrase of an encrypted file. A token
+            shows its public keys without a PIN.
 
             EXAMPLES
               patchsign key public Keys/production.key
@@ -35,7 +35,10 @@ struct KeyPublicCommand: AsyncParsableCommand {
     @Argument(help: ArgumentHelp("A key file, NAME.pub, NAME.signer or a pkcs11: URI.", valueName: "key"))
     var key: String
 
-    @Option(name: .shortAndLong, help: ArgumentHelp("A new file to write it to.", valueName: "file"))
+    @Option(
+        name: .shortAndLong,
+        help: ArgumentHelp("A new file for the public key. Default: standard output.", valueName: "file")
+    )
     var output: String?
 
     @OptionGroup var opening: KeyOpening

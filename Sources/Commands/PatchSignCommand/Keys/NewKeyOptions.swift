@@ -10,7 +10,7 @@ import CommandKit
 struct NewKeyOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "A file whose first line encrypts the new key, or -. Default: the passphrase that opens the old one, if it is given.",
+            "A file whose first line encrypts the new key, or -. Default: the passphrase of the old key, if it is given.",
             valueName: "file"
         )
     )
@@ -19,10 +19,10 @@ struct NewKeyOptions: ParsableArguments {
     @Option(help: ArgumentHelp("An environment variable whose value encrypts the new key.", valueName: "name"))
     var newPassphraseEnv: String?
 
-    @Flag(help: "Write the new private key in the clear. Whoever reads the file has the key.")
+    @Flag(help: "Write the new private key unencrypted. Anyone who can read the file can sign with it.")
     var unencryptedKeys = false
 
-    @Option(help: ArgumentHelp("The size of the new key.", valueName: "bits"))
+    @Option(help: ArgumentHelp("The size of an RSA key.", valueName: "bits"))
     var bits = 3_072
 
     func validate() throws {

@@ -18,13 +18,13 @@ struct ProtectionOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "A file whose first line encrypts online.key, which is on the server, or -. Default: as the others.",
+            "A file whose first line encrypts online.key, the server's key, or -. Default: as for the other keys.",
             valueName: "file"
         )
     )
     var onlinePassphraseFile: String?
 
-    @Flag(help: "Write private keys in the clear. Whoever reads the files has the keys.")
+    @Flag(help: "Write private keys unencrypted. Anyone who can read the files can sign with them.")
     var unencryptedKeys = false
 
     func validate() throws {

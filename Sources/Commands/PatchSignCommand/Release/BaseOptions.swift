@@ -10,7 +10,7 @@ struct BaseOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "The release that is published now, as a folder. For pipelines without a network.",
+            "The folder of the currently published release, for pipelines without a network.",
             valueName: "dir"
         )
     )

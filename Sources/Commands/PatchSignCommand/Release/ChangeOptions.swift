@@ -18,10 +18,10 @@ struct ChangeOptions: ParsableArguments {
     @OptionGroup var keys: KeyOptions
     @OptionGroup var time: TimeOption
 
-    @Option(help: ArgumentHelp("Why, in one line.", valueName: "text"))
+    @Option(help: ArgumentHelp("The reason, in one line.", valueName: "text"))
     var note: String?
 
-    @Flag(help: "Upload what was made and have it published; then --output may be left out.")
+    @Flag(help: "Upload and publish the release. --output is then optional.")
     var push = false
 
     @Flag(help: "Sign without asking.")
@@ -29,7 +29,7 @@ struct ChangeOptions: ParsableArguments {
 
     @OptionGroup var names: NamesOption
 
-    @Flag(help: "Print what was made as JSON.")
+    @Flag(help: "Print the result as JSON.")
     var json = false
 
     func validate() throws {

@@ -11,13 +11,14 @@ import SystemPackage
 struct DescribeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "describe",
-        abstract: "Writes a commented release.yaml for a folder with a web app.",
+        abstract: "Write a commented release.yaml for a folder with a web app.",
         discussion: """
-            FOLDER is a web app with an index.html, or a project whose build is in dist, build, out, www or _site below it. \
-            release.yaml goes beside the web app's folder, so that the next build does not remove it. It never replaces one.
+            FOLDER is a web app with an index.html, or a project with its build in dist, build, out, www or _site.
+            release.yaml is written next to the web app's folder, so that the next build does not delete it. An
+            existing file is never replaced.
 
-            Comments say what was found in the files: routing, what is left out, lines that compare the host's name with \
-            localhost. Mistakes are printed as `patchsign release --check` prints them, and release.yaml is written all the same.
+            Its comments describe the files: routing, omitted files, lines that compare the host's name with
+            localhost. Mistakes are printed as in `patchsign release --check`; release.yaml is written nevertheless.
 
             EXAMPLES
               patchsign describe dist --keys Keys
@@ -26,7 +27,7 @@ struct DescribeCommand: AsyncParsableCommand {
                 + exitCodes(
                     [
                         .done: "written",
-                        .malformed: "there is no index.html, or release.yaml is written and its files have mistakes",
+                        .malformed: "no index.html, or release.yaml is written and its files have mistakes",
                         .conflict: "release.yaml exists",
                     ],
                     usual: .refused,
@@ -43,7 +44,7 @@ struct DescribeCommand: AsyncParsableCommand {
     )
     var keyFolder: String?
 
-    @Option(help: ArgumentHelp("The app's id, without --keys.", valueName: "app"), transform: parsed)
+    @Option(help: ArgumentHelp("The app's id, if --keys is not given.", valueName: "app"), transform: parsed)
     var app: AppID?
 
     @Option(
@@ -54,13 +55,13 @@ struct DescribeCommand: AsyncParsableCommand {
 
     @Option(
         name: .shortAndLong,
-        help: ArgumentHelp("The new file. Default: release.yaml beside the web app.", valueName: "file")
+        help: ArgumentHelp("The new file. Default: release.yaml next to the web app's folder.", valueName: "file")
     )
     var output: String?
 
     @OptionGroup var time: TimeOption
 
-    @Flag(help: "Print what was found as JSON.")
+    @Flag(help: "Print the result as JSON.")
     var json = false
 
     func validate() throws {

@@ -12,12 +12,12 @@ import SystemPackage
 struct EmbedCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "embed",
-        abstract: "Writes what ships inside an app: a complete version for its first start, offline.",
+        abstract: "Write the files that ship inside an app: a complete version for its first start, offline.",
         discussion: """
-            Verifies the release as `patchsrv publish` does, and needs no key. Ships of each patch the newest version \
-            that everybody may take: no rollout below 100 %, app versions, condition, users or required dial; --select \
-            chooses another. The same release gives the same bytes. A web view can load bundles/PATCHID/ as it lies there; \
-            a device starts from it with `patchsync init --embedded`.
+            Verifies the release as `patchsrv publish` does, and needs no key. For each patch it ships the newest
+            unrestricted version: no rollout below 100 %, app versions, condition, users or required dial. --select
+            ships another one. The same release gives the same bytes. A web view can load bundles/PATCHID/ directly; a
+            device starts from it with `patchsync init --embedded`.
 
             EXAMPLES
               patchsign embed v7.release --keys Keys --output app/patchline --app-build 1042
@@ -28,8 +28,8 @@ struct EmbedCommand: AsyncParsableCommand {
                     [
                         .done: "written",
                         .refused: "the release does not verify, lacks a file or signatures",
-                        .malformed: "there is nothing to ship or a selected version is not listed",
-                        .conflict: "--output holds something else, or a newer release",
+                        .malformed: "nothing to ship, or a selected version is not listed",
+                        .conflict: "--output contains something else, or a newer release",
                     ],
                     usual: .disk
                 )
@@ -38,21 +38,21 @@ struct EmbedCommand: AsyncParsableCommand {
     @Argument(help: ArgumentHelp("The signed release.", valueName: "dir"))
     var release: String
 
-    @Option(name: [.short, .long], help: ArgumentHelp("The folder to write.", valueName: "dir"))
+    @Option(name: [.short, .long], help: ArgumentHelp("The folder to write to.", valueName: "dir"))
     var output: String
 
     @Option(help: ArgumentHelp("The folder with root.json and targets.json.", valueName: "dir"))
     var keys: String
 
-    @Option(help: ArgumentHelp("The root that ships instead of that of --keys.", valueName: "file"))
+    @Option(help: ArgumentHelp("The root to ship instead of root.json in --keys.", valueName: "file"))
     var root: String?
 
-    @Option(help: "The build of the app that this ships in; with another one, devices start over from what it ships.")
+    @Option(help: "The app build that ships these files. With another build, devices start over from its files.")
     var appBuild: String?
 
     @Option(
         help: ArgumentHelp(
-            "Ship this version of a patch, whatever its rules; may stand several times.",
+            "Ship this version of a patch, regardless of its rules. Repeatable.",
             valueName: "id=version"
         )
     )
@@ -60,16 +60,16 @@ struct EmbedCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Where files lie that the release leaves out: another release or an app's published tree. Several times.",
+            "A folder with files that the release omits: another release, or an app's published tree. Repeatable.",
             valueName: "dir"
         )
     )
     var from: [String] = []
 
-    @Flag(help: "Replace what was embedded from a newer release, or for another app or channel, too.")
+    @Flag(help: "Also replace files of a newer release, or of another app or channel.")
     var force = false
 
-    @Flag(help: "Print as JSON.")
+    @Flag(help: "Print the result as JSON.")
     var json = false
 
     func validate() throws {

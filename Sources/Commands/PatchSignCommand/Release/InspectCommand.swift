@@ -11,7 +11,7 @@ import SystemPackage
 struct InspectCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "inspect",
-        abstract: "Says what a release holds and what it changes; verifies nothing.",
+        abstract: "Show the contents and changes of a release, without verifying it.",
         discussion: """
             EXAMPLES
               patchsign inspect v2.release --previous v1.release
@@ -35,7 +35,7 @@ struct InspectCommand: AsyncParsableCommand {
 
     @OptionGroup var names: NamesOption
 
-    @Flag(help: "Print as JSON.")
+    @Flag(help: "Print the result as JSON.")
     var json = false
 
     func run() async throws {

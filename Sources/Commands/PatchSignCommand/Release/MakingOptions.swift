@@ -16,20 +16,20 @@ struct MakingOptions: ParsableArguments {
         name: .customLong("key"),
         help: ArgumentHelp(
             """
-            A release key to sign with: a key file, also one of --keys, NAME.signer or a pkcs11: URI; may stand several times. \
-            Default: CHANNEL.key or CHANNEL.signer of --keys, or the only CHANNEL-*.
+            A release key to sign with: a key file (also its name in --keys), NAME.signer or a pkcs11: URI. Repeatable. \
+            Default: CHANNEL.key or CHANNEL.signer in --keys, or the only CHANNEL-*.
             """,
             valueName: "key"
         )
     )
     var roleKeys: [String] = []
 
-    @Flag(help: "Sign its entries alone: the holders of the role's keys sign with `patchsign release sign`.")
+    @Flag(help: "Sign only the entries. The channel's key holders add theirs with `patchsign release sign`.")
     var unsigned = false
 
     @Option(
         help: ArgumentHelp(
-            "The key that signs entries. Default: entry.key or entry.signer of --keys.",
+            "The key that signs entries. Default: entry.key or entry.signer in --keys.",
             valueName: "key"
         )
     )
@@ -38,7 +38,7 @@ struct MakingOptions: ParsableArguments {
     @Option(
         name: .customLong("keep-entry-key"),
         help: ArgumentHelp(
-            "An older entry key to list once more, so that devices heal what it signed; may stand several times.",
+            "An older entry key to list again, so that devices can repair files it signed. Repeatable.",
             valueName: "pubfile"
         )
     )
@@ -47,8 +47,8 @@ struct MakingOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             """
-            A key of that use alone: adds to scripts the signatures that JSPatch's loader reads, and signs the packages that \
-            `jspatch` in release.yaml asks for; for those alone it may have 1,024 bits.
+            A key used only for JSPatch. It signs scripts for JSPatch's loader, and the packages under `jspatch` in \
+            release.yaml. For packages alone, 1,024 bits are enough.
             """,
             valueName: "key"
         )
@@ -57,7 +57,7 @@ struct MakingOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "A file of 16 bytes, which encrypts the scripts in packages of JSPatch's platform.",
+            "A 16-byte file: the key that encrypts scripts in packages of JSPatch's platform.",
             valueName: "file"
         )
     )
@@ -66,13 +66,13 @@ struct MakingOptions: ParsableArguments {
     static let otherKeys = "--other-package-keys"
 
     @Flag(
-        help: "Make packages also where those of the release before were made with another --jspatch-key or --aes-key."
+        help: "Make packages even if the previous release used another --jspatch-key or --aes-key."
     )
     var otherPackageKeys = false
 
     @Option(
         help: ArgumentHelp(
-            "How long devices may take it. Default: 90d for production, 30d for other channels.",
+            "How long devices accept the release. Default: 90d for production, 30d for other channels.",
             valueName: "90d"
         )
     )
@@ -82,11 +82,11 @@ struct MakingOptions: ParsableArguments {
 
     @Flag(
         name: .customLong("allow-expired"),
-        help: "Sign a release that has expired by the clock: to make an old one again, byte for byte."
+        help: "Sign a release that has already expired, to reproduce an old one byte for byte."
     )
     var allowsExpired = false
 
-    @Flag(help: "Replace the release that stands at the output; anything but what patchsign wrote there stays.")
+    @Flag(help: "Replace the release at --output. A folder that patchsign did not write is never replaced.")
     var force = false
 
     /// The folder that may be replaced at `output`.

@@ -5,7 +5,7 @@ import CommandKit
 
 /// The number of a bundle's files that are listed for the signer.
 struct NamesOption: ParsableArguments {
-    @Flag(name: .customLong("all"), help: "Name every file; else the first 20 of each bundle.")
+    @Flag(name: .customLong("all"), help: "Name every file. Default: the first 20 of each bundle.")
     var showsAll = false
 
     func write(_ difference: ReleaseDifference, to console: Console) {

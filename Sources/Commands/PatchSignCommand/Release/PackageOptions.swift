@@ -7,7 +7,7 @@ struct PackageOptions: ParsableArguments {
 
     @Flag(
         help: """
-            Go on where JSPatch's clients need a new package and there is no key: they stay behind, or delete what they have.
+            Continue without a key if JSPatch's clients need a new package. They keep their old package or delete it.
             """
     )
     var withoutPackages = false

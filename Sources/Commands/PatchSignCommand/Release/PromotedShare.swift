@@ -7,8 +7,8 @@ struct PromotedShare: Sendable {
     let share: RolloutShare
 
     static let help = ArgumentHelp(
-        "Let so many devices take the newest version of a patch, in place of the other channel's rule. It comes alone then: "
-            + "all others keep what the channel gives them. May stand several times.",
+        "The rollout ceiling of a patch's newest version, instead of the other channel's. Only that version is "
+            + "promoted; other devices keep the channel's present one. Repeatable.",
         valueName: "patch=share%"
     )
 

@@ -9,10 +9,10 @@ import SystemPackage
 struct ReleaseCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "release",
-        abstract: "Makes a signed release from a folder, or adds a signature to one.",
+        abstract: "Make a signed release from a folder, or add a signature to one.",
         discussion: """
-            `patchsign release FOLDER` is short for `patchsign release make FOLDER`; its options are in \
-            `patchsign release make --help`.
+            `patchsign release FOLDER` is short for `patchsign release make FOLDER`. For its options, see `patchsign
+            release make --help`.
 
             EXAMPLES
               patchsign release Patches/shop/v2 --keys Keys --server https://patches.example.com --output v2.release

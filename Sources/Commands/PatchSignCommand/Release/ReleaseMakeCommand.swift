@@ -9,37 +9,35 @@ import SystemPackage
 struct ReleaseMakeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "make",
-        abstract: "Describes a folder and signs it as the next release of its channel (the default).",
+        abstract: "Describe a folder and sign it as the next release of its channel (the default).",
         discussion: """
-            FOLDER holds release.yaml and the files that it names, or a web app alone: with index.html and without release.yaml \
-            it is the bundle web of the default channel, and its version comes from package.json, `git describe` or the date. \
-            `patchsign describe FOLDER` writes a release.yaml to go on with.
+            FOLDER contains release.yaml and the files it names, or only a web app. A folder with index.html and
+            without release.yaml becomes the bundle web of the default channel; its version is read from package.json,
+            `git describe` or the date. `patchsign describe FOLDER` writes a release.yaml to edit. release.yaml must
+            contain every patch of the previous release, with the same version or a new one.
 
-            release.yaml describes the whole list of the channel: every \
-            patch that the previous release lists must stand in it, with a new version or the same one.
+            With --server, the release is made from the currently published one, which is fetched and verified from
+            the root in --keys. URL is the operators' port (with a token), a device port or a static host. Files stay
+            on the server; signatures of unchanged files are kept. A draft that waits for signatures is named. Without
+            a network, --previous names the published release's folder, which must verify and have all signatures. If
+            nothing is published, or without both options, it is the channel's first release.
 
-            With --server it is made from the release that the server publishes now, which is fetched and verified from the root \
-            of trust in --keys. URL may be the operators' port, with a token, or without one what devices ask: their port, or a \
-            static host. Files stay on the server; signatures of unchanged ones are kept. If nothing is published yet, it is the \
-            first release; if a draft waits for signatures, it is named. Without a network, --previous names the published \
-            release as a folder. It must verify and have all its signatures. Without both, the release is its channel's first.
-
-            With --previous it also says what an update from each version that the previous release lists costs a device:
+            With --previous, it also prints the cost of an update from each version that the previous release lists:
             \(Table.updateColumns)
-            The packs are made as the server will make them, and with as little patience: of more than 64 MB of new contents
-            with less effort, beyond 400 MB not at all; compressed forms with less effort than there. So they come out a little
-            smaller on the server, or the same.
+            The packs are made as on the server: with less effort above 64 MB of new contents, and not at all above
+            400 MB. Compressed forms are made with less effort than there, so the server's packs have the same size or
+            are slightly smaller.
 
-            Dot files, node_modules, logs and leftovers of editors are left out of bundles, and named in a warning; `include:` in
-            release.yaml takes them again. A file with a private key or a token is an error. Symbolic links are errors unless
-            `links: follow` stands in release.yaml. A compressed file (.gz, .br, .zst) that differs from its plain one is left out.
+            Bundles omit dot files, node_modules, logs and editor leftovers, with a warning; `include:` in
+            release.yaml keeps them. A private key, a token, or a symbolic link without `links: follow` is an error. A
+            compressed file (.gz, .br, .zst) that differs from its plain one is omitted.
 
-            Scripts are parsed, with patchscript, which lies beside patchsign or in PATH: what is no program is refused by its
-            line and column. With `hosts: [interface.json]` in release.yaml, names that no host exposes are warnings.
+            Scripts are parsed with patchscript, from patchsign's folder or PATH. Syntax errors are reported with line
+            and column. With `hosts: [interface.json]` in release.yaml, names that no host exposes are warnings.
 
-            --check looks at description and files, opens no key and writes nothing; it names every mistake with its \
-            line and key. With --keys it judges app and channel too, with --server or --previous the whole list. --schema prints \
-            the JSON schema that editors check release.yaml with.
+            --check reports every mistake in description and files, with line and key. It opens no key and writes
+            nothing. With --keys it also checks app and channel, with --server or --previous the whole list. --schema
+            prints the JSON schema for editors.
 
             EXAMPLES
               patchsign release make dist --keys Keys --output v1.release
@@ -50,10 +48,10 @@ struct ReleaseMakeCommand: AsyncParsableCommand {
             """
                 + exitCodes(
                     [
-                        .done: "done (also when other key holders still have to sign)",
+                        .done: "done (also if other signatures are missing)",
                         .failed: "an external signer failed",
-                        .malformed: "bad description or files",
-                        .network: "no connection to the server, or an external signer gave no signature in time",
+                        .malformed: "invalid description or files",
+                        .network: "no connection to the server, or an external signer timed out",
                         .conflict: "the output exists, or a draft waits on the server",
                     ],
                     usual: .refused,
@@ -64,7 +62,7 @@ struct ReleaseMakeCommand: AsyncParsableCommand {
     @Argument(help: ArgumentHelp("The folder with release.yaml, or with the web app.", valueName: "folder"))
     var folder: String?
 
-    @Flag(help: "Name every mistake, and sign nothing.")
+    @Flag(help: "Report every mistake; sign nothing.")
     var check = false
 
     @Flag(help: "Print the JSON schema of release.yaml.")
@@ -82,13 +80,13 @@ struct ReleaseMakeCommand: AsyncParsableCommand {
 
     @OptionGroup var bare: BareFolderOptions
 
-    @Flag(help: "Write nothing if the release before lists the same already.")
+    @Flag(help: "Write nothing if the previous release already lists the same.")
     var ifChanged = false
 
-    @Flag(help: "Name every added, changed and removed file; else the first 20 of each bundle.")
+    @Flag(help: "Name every added, changed and removed file. Default: the first 20 of each bundle.")
     var verbose = false
 
-    @Flag(help: "Print what was made, or what was found, as JSON.")
+    @Flag(help: "Print the result as JSON.")
     var json = false
 
     func validate() throws {

@@ -9,20 +9,20 @@ import SystemPackage
 struct ReleaseRenewCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "renew",
-        abstract: "Makes the next release with the same content: a new expiry, and the keys that there are now.",
+        abstract: "Make the next release with the same content, a new expiry and the present keys.",
         discussion: """
-            Before a release expires, after its channel's keys have changed, or to sign all entries with a new entry \
-            key. Devices fetch no patch again, for no patch is another.
+            Use it before a release expires, after its channel's keys have changed, or to sign all entries with a new
+            entry key. Devices download no patch again.
 
-            With --server and --channel it is the release that the server publishes now, fetched and verified as `patchsign \
-            release` does it; without a network, name its folder.
+            With --server and --channel, it fetches and verifies the currently published release, as `patchsign
+            release` does. Without a network, name its folder.
 
-            After a key was revoked, the release may have fewer signatures than its channel needs now. \
-            --base-quorum-lost takes it all the same, when everything else in it holds: look at it with `patchsign \
-            inspect` first, for then nobody but you vouches for what it lists.
+            After a key was revoked, the release may have fewer signatures than its channel needs now.
+            --base-quorum-lost accepts it if everything else is valid. Check it with `patchsign inspect` first: no
+            quorum vouches for its list.
 
-            A thief's release has used up its number. --above N makes the next one version N+1, and only together with \
-            a new online key does `patchsrv trust` take it.
+            A thief's release has used up its number. --above N makes version N+1. `patchsrv trust` accepts it only
+            together with a new online key.
 
             EXAMPLES
               patchsign release renew --channel production --server https://patches.example.com --keys Keys --output v3.release
@@ -32,9 +32,9 @@ struct ReleaseRenewCommand: AsyncParsableCommand {
             """
                 + exitCodes(
                     [
-                        .done: "done (also when other key holders still have to sign)",
+                        .done: "done (also if other signatures are missing)",
                         .refused: "refused, or the release's quorum is not complete",
-                        .network: "no connection, or a server in trouble",
+                        .network: "no connection, or a server error",
                         .conflict: "the output exists, or a draft waits on the server",
                     ],
                     usual: .malformed,
@@ -44,13 +44,13 @@ struct ReleaseRenewCommand: AsyncParsableCommand {
 
     @Argument(
         help: ArgumentHelp(
-            "The release that is published now. Default: what --server publishes in --channel.",
+            "The currently published release. Default: the one of --channel on --server.",
             valueName: "dir"
         )
     )
     var release: String?
 
-    @Option(help: ArgumentHelp("The channel, where no folder says it.", valueName: "name"), transform: parsed)
+    @Option(help: ArgumentHelp("The channel, if no folder is given.", valueName: "name"), transform: parsed)
     var channel: ChannelName?
 
     @OptionGroup var server: ServerOptions
@@ -59,14 +59,14 @@ struct ReleaseRenewCommand: AsyncParsableCommand {
     @Flag(help: "Accept a release that has fewer signatures than its channel needs now.")
     var baseQuorumLost = false
 
-    @Option(help: ArgumentHelp("Make a version above this one, which a thief has used.", valueName: "version"))
+    @Option(help: ArgumentHelp("Make the version after this one, which a thief has used.", valueName: "version"))
     var above: Int?
 
     @OptionGroup var making: MakingOptions
     @OptionGroup var keys: KeyOptions
     @OptionGroup var time: TimeOption
 
-    @Flag(help: "Print what was made as JSON.")
+    @Flag(help: "Print the result as JSON.")
     var json = false
 
     func validate() throws {

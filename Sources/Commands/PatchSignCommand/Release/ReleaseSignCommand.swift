@@ -12,13 +12,12 @@ import SystemPackage
 struct ReleaseSignCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "sign",
-        abstract: "Shows what a release changes and adds one signature to it.",
+        abstract: "Show the changes of a release and add one signature to it.",
         discussion: """
-            Everything in the release is verified first. With --server, what it changes is shown against the release that \
-            the server publishes; with --previous, against a folder of it; without both, what it holds. Then it asks; --yes is the \
-            answer of a script.
+            First, the whole release is verified. Its changes are shown against the release on --server or in the
+            folder --previous; without both, its contents are shown. Then the command asks; scripts use --yes.
 
-            A release that `patchsign pull` fetched has no objects: those are not looked at, and it says how many.
+            A release from `patchsign pull` contains no objects. They are not checked, and their number is reported.
 
             EXAMPLES
               patchsign release sign work/release --keys Keys --key bob.key --server https://patches.example.com
@@ -27,10 +26,10 @@ struct ReleaseSignCommand: AsyncParsableCommand {
                 + exitCodes(
                     [
                         .done: "signed",
-                        .failed: "not signed because the answer was no",
+                        .failed: "not signed: the answer was no",
                         .refused: "the release does not verify or the key may not sign for it",
-                        .network: "no connection, or a server in trouble",
-                        .conflict: "the published release is not what this one was made from",
+                        .network: "no connection, or a server error",
+                        .conflict: "the published release is not this release's base",
                     ],
                     usual: .malformed,
                     .disk
@@ -42,7 +41,7 @@ struct ReleaseSignCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Your release key: a file, also one of --keys, NAME.signer or a pkcs11: URI.",
+            "Your release key: a key file (also its name in --keys), NAME.signer or a pkcs11: URI.",
             valueName: "key"
         )
     )

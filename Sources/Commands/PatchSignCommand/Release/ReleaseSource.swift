@@ -9,7 +9,7 @@ import SystemPackage
 struct BareFolderOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "The channel of a folder without release.yaml. Default: the only one, or production.",
+            "The channel of a folder without release.yaml. Default: the app's only one, or production.",
             valueName: "name"
         ),
         transform: parsed
@@ -19,7 +19,7 @@ struct BareFolderOptions: ParsableArguments {
     @Option(
         name: .customLong("version"),
         help: ArgumentHelp(
-            "The version of a folder without release.yaml. Default: of package.json, git describe or the date.",
+            "The version of a folder without release.yaml. Default: from package.json, git describe or the date.",
             valueName: "version"
         ),
         transform: parsed

@@ -7,10 +7,10 @@ import ReleaseClient
 struct RollbackCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "rollback",
-        abstract: "Lists again what an older release of a channel listed: proposes, makes and signs it, and pushes it.",
+        abstract: "List an older release of a channel again: propose, make, sign and push it.",
         discussion: """
-            It becomes the next release of the channel; its bytes are the older one's, verified. `patchsrv history` shows \
-            what there was. It shows what changes and asks, unless --yes is given.
+            The result is the channel's next release, with the verified bytes of the older one. `patchsrv history`
+            shows all releases. The command shows the changes and asks, unless --yes is given.
 
             EXAMPLES
               patchsign rollback --to 7 --channel production --keys Keys --push --server https://patches.example.com
@@ -18,10 +18,10 @@ struct RollbackCommand: AsyncParsableCommand {
             """
                 + exitCodes(
                     [
-                        .done: "done (also when others still have to sign), or it is listed already",
-                        .failed: "not signed because the answer was no, or an external signer failed",
-                        .network: "no connection, or a server in trouble",
-                        .conflict: "the output exists, or the channel moved on meanwhile",
+                        .done: "done (also if other signatures are missing), or already listed",
+                        .failed: "not signed: the answer was no, or an external signer failed",
+                        .network: "no connection, or a server error",
+                        .conflict: "the output exists, or the channel has changed",
                     ],
                     usual: .refused,
                     .malformed,
@@ -29,7 +29,7 @@ struct RollbackCommand: AsyncParsableCommand {
                 )
     )
 
-    @Option(help: ArgumentHelp("The release to go back to.", valueName: "version"))
+    @Option(help: ArgumentHelp("The release to list again.", valueName: "version"))
     var to: Int
 
     @Option(help: ArgumentHelp("The channel.", valueName: "name"), transform: parsed)

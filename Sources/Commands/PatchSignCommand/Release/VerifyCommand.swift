@@ -11,11 +11,11 @@ import SystemPackage
 struct VerifyCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "verify",
-        abstract: "Verifies a release offline: roles, quorum, every entry, every file.",
+        abstract: "Verify a release offline: roles, quorum, every entry, every file.",
         discussion: """
-            Needs root.json and targets.json in the folder of --keys, and no key. An expired release is reported and \
-            is no failure. --explain lists each check that was made, by which key and under which rule, also those \
-            before the one that failed; keys are named after the .pub files in the folder of --keys.
+            Needs root.json and targets.json in --keys, and no key. An expired release is reported but does not fail.
+            --explain lists each check with its key and rule, up to the one that failed. Keys are named after the .pub
+            files in --keys.
 
             EXAMPLES
               patchsign verify v2.release --keys Keys
@@ -23,8 +23,8 @@ struct VerifyCommand: AsyncParsableCommand {
             """
                 + exitCodes(
                     [
-                        .done: "everything holds",
-                        .refused: "something does not, or signatures are missing",
+                        .done: "everything is valid",
+                        .refused: "something is not valid, or signatures are missing",
                     ],
                     usual: .malformed,
                     .disk
@@ -39,13 +39,13 @@ struct VerifyCommand: AsyncParsableCommand {
 
     @OptionGroup var time: JudgingTimeOption
 
-    @Flag(help: "List each check, its rule and its key; of checks of each file the first 20.")
+    @Flag(help: "List each check, its rule and its key; of the checks per file, the first 20.")
     var explain = false
 
-    @Flag(help: "With --explain: list all checks, however many.")
+    @Flag(help: "With --explain: list all checks.")
     var all = false
 
-    @Flag(help: "Print as JSON.")
+    @Flag(help: "Print the result as JSON.")
     var json = false
 
     func validate() throws {

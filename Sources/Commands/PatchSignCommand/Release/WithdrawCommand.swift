@@ -8,17 +8,18 @@ import SystemPackage
 struct WithdrawCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "withdraw",
-        abstract: "Makes a release that no longer lists a patch, or one version of it.",
+        abstract: "Make a release that no longer lists a patch, or one version of it.",
         discussion: """
-            A device that runs a withdrawn version leaves it at its next launch after it sees the new list: it takes the first \
-            listed version that it may have, else the one it confirmed before, else the embedded one, else nothing. This is \
-            final: no later release may list that version again.
+            A device with a withdrawn version leaves it at its next launch after it receives the new list. It changes
+            to the first listed version it may install, else its previous confirmed version, else the embedded one,
+            else none. This is final: no later release may list that version again.
 
-            A version that is not listed any more, such as one that a rollback left, can be withdrawn too: --listed-by names \
-            a release that listed it; with --channel the server finds that release. A second withdrawal changes nothing.
+            You can also withdraw a version that is no longer listed, for example after a rollback: --listed-by names
+            a release that listed it. With --channel, the server finds that release. A second withdrawal changes
+            nothing.
 
-            Without --previous the release is made from what the server publishes, as `patchsign promote` does it: it \
-            shows what changes and asks. --push publishes it.
+            Without --previous, the release is made from the published one, as in `patchsign promote`: the command
+            shows the changes and asks. --push publishes it.
 
             EXAMPLES
               patchsign withdraw fix-search --previous v2.release --keys Keys --output v3.release
@@ -28,11 +29,11 @@ struct WithdrawCommand: AsyncParsableCommand {
             """
                 + exitCodes(
                     [
-                        .done: "done (also when others still have to sign), or it is withdrawn already",
-                        .failed: "not signed because the answer was no, or an external signer failed",
-                        .malformed: "a document that was read is not valid",
-                        .network: "no connection, or a server in trouble",
-                        .conflict: "the output exists, or the channel moved on",
+                        .done: "done (also if other signatures are missing), or already withdrawn",
+                        .failed: "not signed: the answer was no, or an external signer failed",
+                        .malformed: "a document is not valid",
+                        .network: "no connection, or a server error",
+                        .conflict: "the output exists, or the channel has changed",
                     ],
                     usual: .refused,
                     .disk
@@ -40,14 +41,14 @@ struct WithdrawCommand: AsyncParsableCommand {
     )
 
     @Argument(
-        help: ArgumentHelp("The patch, or one version of it.", valueName: "patch[@version]"),
+        help: ArgumentHelp("The patch to withdraw, or one version of it.", valueName: "patch[@version]"),
         transform: PatchReference.init(parsing:)
     )
     var subject: PatchReference
 
     @Option(
         name: .customLong("version"),
-        help: ArgumentHelp("Only this version; the same as PATCH@VERSION.", valueName: "version"),
+        help: ArgumentHelp("Withdraw only this version; the same as PATCH@VERSION.", valueName: "version"),
         transform: parsed
     )
     var namedVersion: VersionLabel?
@@ -57,7 +58,7 @@ struct WithdrawCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "The release that is published now. Default: what --server publishes in --channel.",
+            "The currently published release. Default: the one of --channel on --server.",
             valueName: "dir"
         )
     )
@@ -65,13 +66,13 @@ struct WithdrawCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "An earlier release that listed the version, if --previous does not list it any more.",
+            "An earlier release that listed the version, if --previous no longer does.",
             valueName: "dir"
         )
     )
     var listedBy: String?
 
-    @Option(help: ArgumentHelp("The channel, where --previous does not say it.", valueName: "name"), transform: parsed)
+    @Option(help: ArgumentHelp("The channel, if --previous is not given.", valueName: "name"), transform: parsed)
     var channel: ChannelName?
 
     @OptionGroup var options: ChangeOptions

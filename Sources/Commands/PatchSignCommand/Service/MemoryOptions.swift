@@ -12,10 +12,10 @@ struct MemoryOptions: ParsableArguments {
 
     @Flag(
         help: ArgumentHelp(
-            "Accept an older state than the server showed before: it was restored from a backup.",
+            "Accept an older state than the server showed before, after its restore from a backup.",
             discussion:
-                "The state is kept in \(MemoryOptions.variable)/patchline/APP.json, by default below "
-                + "~/.local/state. Keep that folder between the runs of a build machine."
+                "The state is stored in \(MemoryOptions.variable)/patchline/APP.json, by default below "
+                + "~/.local/state. On a build machine, keep that folder between runs."
         )
     )
     var serverRestored = false

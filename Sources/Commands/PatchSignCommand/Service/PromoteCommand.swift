@@ -7,17 +7,16 @@ import ReleaseClient
 struct PromoteCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "promote",
-        abstract: "Lists in a channel what another one lists: proposes, makes and signs it, and pushes it.",
+        abstract: "List another channel's versions in a channel: propose, make, sign and push the release.",
         discussion: """
-            For whoever proposes and signs alone; with several people it is `patchsign propose`, `patchsign pull --proposal` \
-            and `patchsign push`. The release is made here, out of verified published bytes: bundles stay what they are, \
-            byte by byte. It shows what changes and asks, unless --yes is given. A promotion that would list a version below the \
-            channel's newest one is refused without --back: --yes does not allow it.
+            Use it if you propose and sign alone. With several signers, use `patchsign propose`, `patchsign pull
+            --proposal` and `patchsign push`. The release is made here from verified published bytes; bundles keep
+            their bytes. The command shows the changes and asks, unless --yes is given. A promotion below the
+            channel's newest version needs --back; --yes does not allow it.
 
-            The state of the server is compared with the last state that this machine saw. An older one is refused, as devices \
-            refuse it; see --server-restored.
-
-            With --output the fetched releases and the new one stay there, as `patchsign pull` writes them.
+            The server's state is compared with the last state that this machine saw. An older one is refused, as
+            devices refuse it; see --server-restored. With --output, the fetched releases and the new one are kept
+            there, as `patchsign pull` writes them.
 
             EXAMPLES
               patchsign promote --from beta --channel production --rollout web=10% --keys Keys --push --server https://patches.example.com
@@ -25,10 +24,10 @@ struct PromoteCommand: AsyncParsableCommand {
             """
                 + exitCodes(
                     [
-                        .done: "done (also when others still have to sign), or it is listed already",
-                        .failed: "not signed because the answer was no, or an external signer failed",
-                        .network: "no connection, or a server in trouble",
-                        .conflict: "the output exists, or the channel moved on meanwhile",
+                        .done: "done (also if other signatures are missing), or already listed",
+                        .failed: "not signed: the answer was no, or an external signer failed",
+                        .network: "no connection, or a server error",
+                        .conflict: "the output exists, or the channel has changed",
                     ],
                     usual: .refused,
                     .malformed,
@@ -36,10 +35,10 @@ struct PromoteCommand: AsyncParsableCommand {
                 )
     )
 
-    @Option(help: ArgumentHelp("The channel whose list it is.", valueName: "name"), transform: parsed)
+    @Option(help: ArgumentHelp("The channel to copy the list from.", valueName: "name"), transform: parsed)
     var from: ChannelName
 
-    @Option(help: ArgumentHelp("The channel that is to list it.", valueName: "name"), transform: parsed)
+    @Option(help: ArgumentHelp("The channel to change.", valueName: "name"), transform: parsed)
     var channel: ChannelName
 
     @Option(help: PromotedShare.help, transform: PromotedShare.init(_:))

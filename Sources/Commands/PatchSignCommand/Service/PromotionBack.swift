@@ -6,7 +6,7 @@ import CommandKit
 /// The option that a promotion to older versions requires.
 enum PromotionBack {
     static let help: ArgumentHelp =
-        "Allow a promotion to list versions below the channel's newest one. --yes does not allow it."
+        "Allow a promotion to versions below the channel's newest one. --yes does not allow it."
 
     /// - Throws: a failure if there is a step back.
     static func refuse(_ steps: [StepBack], in channel: ChannelName) throws(Failure) {

@@ -9,13 +9,13 @@ import SystemPackage
 struct ProposeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "propose",
-        abstract: "Proposes a change of a channel, for a key holder to make and sign.",
+        abstract: "Propose a change of a channel, for a key holder to make and sign.",
         discussion: """
-            A file of rules is JSON: {"patchId": "web", "version": "2.0.0", "rollout": 5000, "condition": null}; what \
-            is null is taken away, what does not stand there stays.
+            A file of rules is JSON: {"patchId": "web", "version": "2.0.0", "rollout": 5000, "condition": null}. A
+            null removes a rule; omitted rules do not change.
 
-            No key is needed. It prints the proposal's id for `patchsign pull --proposal ID`, which makes the release \
-            where the keys are, shows what it changes and asks.
+            No key is needed. The command prints the proposal's id for `patchsign pull --proposal ID`, which makes the
+            release on the key holder's machine, shows its changes and asks.
 
             EXAMPLES
               patchsign propose --channel production --promote-from beta --server https://patches.example.com
@@ -28,44 +28,47 @@ struct ProposeCommand: AsyncParsableCommand {
                     [
                         .done: "proposed",
                         .malformed: "the file of rules is malformed",
-                        .network: "no connection, or a server in trouble",
-                        .conflict: "too many wait already",
+                        .network: "no connection, or a server error",
+                        .conflict: "too many proposals wait",
                     ],
                     usual: .refused,
                     .disk
                 )
     )
 
-    @Option(help: ArgumentHelp("The app; needed where the token may see several.", valueName: "app"), transform: parsed)
+    @Option(
+        help: ArgumentHelp("The app. Required if the token gives access to several.", valueName: "app"),
+        transform: parsed
+    )
     var app: AppID?
 
-    @Option(help: ArgumentHelp("The channel that is to change.", valueName: "name"), transform: parsed)
+    @Option(help: ArgumentHelp("The channel to change.", valueName: "name"), transform: parsed)
     var channel: ChannelName
 
-    @Option(help: ArgumentHelp("List what this channel lists.", valueName: "name"), transform: parsed)
+    @Option(help: ArgumentHelp("List the versions of this channel.", valueName: "name"), transform: parsed)
     var promoteFrom: ChannelName?
 
     @Option(help: PromotedShare.help, transform: PromotedShare.init(_:))
     var rollout: [PromotedShare] = []
 
-    @Option(help: ArgumentHelp("List again what this release of the channel listed.", valueName: "version"))
+    @Option(help: ArgumentHelp("List the versions of this earlier release again.", valueName: "version"))
     var rollBackTo: Int?
 
     @Option(
-        help: ArgumentHelp("List a patch, or one version of it, no more.", valueName: "patch[@version]"),
+        help: ArgumentHelp("Stop listing a patch, or one version of it.", valueName: "patch[@version]"),
         transform: PatchReference.init(parsing:)
     )
     var withdraw: PatchReference?
 
-    @Option(help: ArgumentHelp("Change the rules of a version.", valueName: "file"))
+    @Option(help: ArgumentHelp("A JSON file with new rules of a version.", valueName: "file"))
     var rules: String?
 
-    @Option(help: ArgumentHelp("Why, in one line.", valueName: "text"))
+    @Option(help: ArgumentHelp("The reason, in one line.", valueName: "text"))
     var note: String?
 
     @OptionGroup var server: ServerOptions
 
-    @Flag(help: "Print the server's answer as JSON.")
+    @Flag(help: "Print the result as JSON.")
     var json = false
 
     func validate() throws {

@@ -13,16 +13,16 @@ import SystemPackage
 struct PullCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "pull",
-        abstract: "Fetches what is published, and what waits to be signed: a draft, or a proposed change.",
+        abstract: "Fetch the published release, and the draft or proposal that waits for signatures.",
         discussion: """
-            work/base is what the channel publishes now, verified from the root of trust in --keys; work/release is the \
-            draft that waits for signatures. Neither has objects: their digests are signed, their bytes stay on the \
-            server. work/base goes where a --previous is wanted, also for `patchsign release FOLDER`.
+            work/base is the channel's published release, verified from the root in --keys. work/release is the draft
+            that waits for signatures. Both omit objects: their digests are signed, and their bytes stay on the
+            server. Use work/base wherever --previous is needed, also for `patchsign release FOLDER`.
 
-            With --proposal the release is made here, out of verified published bytes and never out of what the server \
-            says: a promotion takes over manifests and signature columns byte by byte, and signs the list's entries for \
-            the new channel. It shows the difference, asks, signs and writes work/release. --key, --entry-key and the \
-            other options of `patchsign release` count then alone.
+            With --proposal, the release is made here from verified published bytes, never from unverified data of the
+            server. A promotion copies manifests and signatures byte by byte and signs the list's entries for the new
+            channel. The command shows the changes, asks, signs and writes work/release. --key, --entry-key and the
+            other options of `patchsign release` apply only here.
 
             EXAMPLES
               patchsign pull --server https://patches.example.com --channel production --keys Keys --output work
@@ -34,11 +34,11 @@ struct PullCommand: AsyncParsableCommand {
             """
                 + exitCodes(
                     [
-                        .failed: "not signed because the answer was no",
-                        .refused: "refused: the token, other keys than packages had, or something that does not verify",
-                        .malformed: "malformed, or there is nothing to fetch",
-                        .network: "no connection, or a server in trouble",
-                        .conflict: "the output exists, or the proposal is done already",
+                        .failed: "not signed: the answer was no",
+                        .refused: "refused: the token, other package keys than before, or failed verification",
+                        .malformed: "a document is not valid, or there is nothing to fetch",
+                        .network: "no connection, or a server error",
+                        .conflict: "the output exists, or the proposal is already done",
                     ],
                     usual: .done,
                     .disk
@@ -67,7 +67,7 @@ struct PullCommand: AsyncParsableCommand {
     @OptionGroup var keys: KeyOptions
     @OptionGroup var time: TimeOption
 
-    @Flag(help: "Sign what was proposed without asking.")
+    @Flag(help: "Sign the proposed change without asking.")
     var yes = false
 
     @Flag(help: PromotionBack.help)
@@ -75,7 +75,7 @@ struct PullCommand: AsyncParsableCommand {
 
     @OptionGroup var names: NamesOption
 
-    @Flag(help: "Print what was fetched or made as JSON.")
+    @Flag(help: "Print the result as JSON.")
     var json = false
 
     func validate() throws {

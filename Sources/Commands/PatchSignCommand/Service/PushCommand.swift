@@ -12,25 +12,23 @@ import SystemPackage
 struct PushCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "push",
-        abstract: "Uploads a signed release to a server and has it published.",
+        abstract: "Upload a signed release to a server and publish it.",
         discussion: """
-            Only what the server lacks is sent, six parts at a time. A push that was interrupted goes on where it stopped, \
-            to the byte. The server verifies everything before anything of it can be seen. A release that has fewer \
-            signatures than its channel needs is kept as a draft; whoever signs it next pushes it again, with or without \
-            its objects.
+            Only files that the server lacks are sent, six parts at a time. An interrupted push resumes at the same
+            byte. The server verifies everything before any of it is visible. A release with fewer signatures than its
+            channel needs is kept as a draft; the next signer pushes it again, with or without objects.
 
-            If the release that this one was made from lies beside it, or is named with --previous, a bundle goes up as a pack \
-            from a version that the server has: what the server makes of that itself does not travel. Where that fails, and \
-            without that release, the parts are sent.
+            If the release's base is next to it, or named with --previous, bundles are sent as packs from versions on the
+            server, without the files that the server makes itself. Otherwise, or if that fails, the parts are sent.
 
-            If the channel moved on since the release was made, nothing is published, and the hint names the command that makes \
-            it again, or the draft that waits.
+            If the channel has changed since the release was made, nothing is published, and the hint names the
+            command that makes it again, or the draft that waits.
 
-            With --rollout, --paused or --ramp, devices see the release and the share of its new versions together. \
-            A draft keeps them until its last signature. `patchsrv rollout` raises the share later.
+            With --rollout, --paused or --ramp, devices see the release and the share of its new versions together. A
+            draft keeps these settings until its last signature. `patchsrv rollout` raises the share later.
 
-            The token is read from --token-file or from PATCHLINE_TOKEN, is never printed, and never travels without TLS \
-            except to this machine itself (or with --insecure-http).
+            The token is read from --token-file or PATCHLINE_TOKEN. It is never printed, and never sent without TLS
+            except to this machine (or with --insecure-http).
 
             EXAMPLES
               patchsign push v2.release --server https://patches.example.com --token-file ci.token
@@ -41,11 +39,11 @@ struct PushCommand: AsyncParsableCommand {
             """
                 + exitCodes(
                     [
-                        .done: "published, kept as a draft, or published before",
+                        .done: "published, kept as a draft, or already published",
                         .refused: "refused: the token, or a rule that the release breaks",
                         .malformed: "the release is malformed",
-                        .network: "no connection, or a server in trouble",
-                        .conflict: "the channel moved on since the release was made, or another draft waits",
+                        .network: "no connection, or a server error",
+                        .conflict: "the channel has changed since the release was made, or another draft waits",
                     ],
                     usual: .disk
                 )
@@ -56,7 +54,7 @@ struct PushCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "The release that was pushed before: less goes up. Default: the one that it was made from, if it lies beside it.",
+            "The previously pushed release, to upload less. Default: the release's base, if it is next to it.",
             valueName: "dir"
         )
     )
@@ -66,7 +64,7 @@ struct PushCommand: AsyncParsableCommand {
     @OptionGroup var notes: NotesOptions
     @OptionGroup var rollout: StartingRolloutOptions
 
-    @Flag(help: "Print the server's answer, and what was sent, as JSON.")
+    @Flag(help: "Print the result as JSON.")
     var json = false
 
     func run() async throws {

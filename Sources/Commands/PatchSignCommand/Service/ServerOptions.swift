@@ -11,7 +11,7 @@ struct ServerOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "The server: https://patches.example.com. Default: the value of \(serverVariable).",
+            "The server, such as https://patches.example.com. Default: the value of \(serverVariable).",
             valueName: "url"
         )
     )
@@ -19,7 +19,7 @@ struct ServerOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "The file with the token's text, or -. Default: the value of \(TokenReading.variable).",
+            "A file with the token, or -. Default: the value of \(TokenReading.variable).",
             valueName: "file"
         )
     )
@@ -28,16 +28,16 @@ struct ServerOptions: ParsableArguments {
     @Option(
         name: .customLong("ca"),
         help: ArgumentHelp(
-            "The authority, in PEM, that vouches for the server in place of the system's.",
+            "The certificate authority of the server, in PEM, instead of the system's.",
             valueName: "file"
         )
     )
     var authorities: String?
 
-    @Flag(name: .customLong("insecure-http"), help: "Send the token without TLS to another machine, too.")
+    @Flag(name: .customLong("insecure-http"), help: "Send the token without TLS to another machine too.")
     var insecureHTTP = false
 
-    @Option(help: ArgumentHelp("How often more a failed request is made, with growing waits.", valueName: "count"))
+    @Option(help: ArgumentHelp("How often a failed request is repeated, with growing delays.", valueName: "count"))
     var retries = 7
 
     func validate() throws {

@@ -13,13 +13,14 @@ import SystemPackage
 struct SimulateCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "simulate",
-        abstract: "Says what a list and a dial would do to a fleet of devices, before anything is signed.",
+        abstract: "Predict which versions a fleet of devices would install, before you sign.",
         discussion: """
-            FOLDER is one with release.yaml, or a release. Every device decides as devices do, and the table says how many get
-            which version, and by the codes of `patchsync explain` why the others do not. It goes by rules, not by transfers: what
-            each device takes at its next sync that succeeds. The same seed gives the same devices.
+            Each simulated device decides as real devices do. The table shows how many get which version, and why the
+            others do not, by the codes of `patchsync explain`. Only rules count, not transfers: the result is each
+            device's choice at its next successful sync. The same seed gives the same devices.
 
-            --fleet names a YAML file of kinds of devices, each with its share; without it they are new and were told nothing:
+            --fleet names a YAML file of kinds of devices and their shares. Without it, all devices are new and have
+            no facts set:
               devices:
                 - {share: 70%, appVersion: 2.1, data: {region: eu}, installed: {web: 1.4.1}}
                 - {share: 30%, appVersion: 1.9, consent: security, platform: {name: ios, compatibility: 5e5e}}
@@ -31,7 +32,7 @@ struct SimulateCommand: AsyncParsableCommand {
             """
                 + exitCodes(
                     [
-                        .malformed: "a bad description, release or fleet file",
+                        .malformed: "an invalid description, release or fleet file",
                         .refused: "--dial or --pause names a version that is not listed",
                     ],
                     usual: .done,
@@ -42,12 +43,12 @@ struct SimulateCommand: AsyncParsableCommand {
     @Argument(help: ArgumentHelp("The folder with release.yaml, or a release.", valueName: "folder"))
     var folder: String
 
-    @Option(help: ArgumentHelp("The release that is published now.", valueName: "dir"))
+    @Option(help: ArgumentHelp("The currently published release.", valueName: "dir"))
     var previous: String?
 
     @OptionGroup var options: SimulationOptions
 
-    @Flag(help: "Print as JSON.")
+    @Flag(help: "Print the result as JSON.")
     var json = false
 
     func run() async throws {
