@@ -8,7 +8,7 @@ import ReleaseService
 
 /// One channel of one app, and how what is there is printed.
 struct ChannelNames: ParsableArguments {
-    @Option(help: ArgumentHelp("The app; needed where the server has several.", valueName: "app"), transform: parsed)
+    @Option(help: ArgumentHelp("The app. Required if the server has several.", valueName: "app"), transform: parsed)
     var app: AppID?
 
     @Option(
@@ -17,7 +17,7 @@ struct ChannelNames: ParsableArguments {
     )
     var channel: ChannelName
 
-    @Flag(help: "Print it as JSON.")
+    @Flag(help: "Print the result as JSON.")
     var json = false
 }
 

@@ -6,7 +6,7 @@ import PatchStore
 
 /// Which apps of a server a command is about.
 struct AppOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("Only this app; else every one of the server.", valueName: "app"), transform: parsed)
+    @Option(help: ArgumentHelp("Only this app (default: all apps of the server).", valueName: "app"), transform: parsed)
     var app: AppID?
 
     /// - Throws: a failure when the folder has none.
