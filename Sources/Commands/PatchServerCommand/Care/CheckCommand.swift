@@ -17,17 +17,17 @@ struct CheckCommand: AsyncParsableCommand {
             signatures of entries and assets, the bytes of every object, the superseded
             releases kept for a rollback, labels, drafts, and unknown names. Each fault is
             named with its file and its rule:
-            missing      a file is referred to but does not exist
-            altered      the bytes differ from the name or the reference
-            malformed    the file cannot be parsed
-            untrusted    a role does not verify from the root of trust
-            entry        a signature or digest of an entry or asset is not valid
-            label        labels.json differs from a published list
-            stranger     the name is unknown in a published tree; never served
-            record       a server record or a draft cannot be read
-            form         a compressed form or a pack has wrong content; devices do without
-            audit        an entry of the audit log was altered
-            leftover     an unfinished file, from an interrupted or running command; no fault
+              missing      a file is referred to but does not exist
+              altered      the bytes differ from the name or the reference
+              malformed    the file cannot be parsed
+              untrusted    a role does not verify from the root of trust
+              entry        a signature or digest of an entry or asset is not valid
+              label        labels.json differs from a published list
+              stranger     the name is unknown in a published tree; never served
+              record       a server record or a draft cannot be read
+              form         a compressed form or a pack has wrong content; devices do without
+              audit        an entry of the audit log was altered
+              leftover     an unfinished file, from an interrupted or running command; no fault
 
             With --repair, restores files with the exact digest from other channels, other
             apps, drafts and folders of --from, the first root of trust, and labels that a

@@ -46,7 +46,7 @@ struct HistoryListCommand: AsyncParsableCommand {
 
     @OptionGroup var place: ChannelOptions
 
-    @Option(help: ArgumentHelp("Number of entries.", valueName: "count"))
+    @Option(help: ArgumentHelp("Number of releases.", valueName: "count"))
     var last = 20
 
     func validate() throws {

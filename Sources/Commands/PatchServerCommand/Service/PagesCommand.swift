@@ -19,12 +19,10 @@ struct PagesCommand: ServingCommand {
             Forwards every request to --upstream and streams the answers. For pages
             (text/html, status 200, up to 5 MB), clients with an earlier version receive
             less:
-            - Clients of VasSonic, and devices with Patchline, get 304 for an unchanged
-              page, and only the blocks between <!--sonicdiff-NAME--> and
-              <!--sonicdiff-NAME-end--> if its template is unchanged.
-            - Browsers with the content coding dcz (RFC 9842; over HTTPS, or on their own
-              machine) get a page compressed against an earlier one. Unless a route differs,
-              this applies to requests without cookies and credentials.
+              - Clients of VasSonic, and devices with Patchline, get 304 for an unchanged page, and only the blocks between \
+            <!--sonicdiff-NAME--> and <!--sonicdiff-NAME-end--> if its template is unchanged.
+              - Browsers with the content coding dcz (RFC 9842; over HTTPS, or on their own machine) get a page compressed \
+            against an earlier one. Unless a route differs, this applies to requests without cookies and credentials.
 
             All other answers are unchanged. --routes is a JSON file
             (\(PageRoutes.format)) that sets which of these apply to which paths; without

@@ -110,7 +110,8 @@ struct ServeCommand: ServingCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Maximum connections, at most half of the open-file limit. Beyond it, the longest idle one is closed (default: 1024).",
+            "Maximum connections, at most half of the open-file limit. A further one replaces the one that waited longest "
+                + "(default: 1024).",
             valueName: "number"
         )
     )

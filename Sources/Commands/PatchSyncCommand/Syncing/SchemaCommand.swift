@@ -10,12 +10,12 @@ struct SchemaCommand: ParsableCommand {
         commandName: "schema",
         abstract: "Print the JSON schema of a command's --json output. No store, no network.",
         discussion: """
-            status     the document of `status`
-            sync       the document of `sync`
-            dry-run    the document of `sync --dry-run`
-            explain    the document of `explain`
-            events     a line of `serve`
-            error      the document of any of these commands when it fails
+              status     the document of `status`
+              sync       the document of `sync`
+              dry-run    the document of `sync --dry-run`
+              explain    the document of `explain`
+              events     a line of `serve`
+              error      the document of any of these commands when it fails
 
             Later versions may add members and events, but keep the described ones.
 
