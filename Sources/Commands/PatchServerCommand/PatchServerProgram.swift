@@ -50,8 +50,8 @@ struct PatchServerProgram: AsyncParsableCommand {
                         .done: "done, or done before",
                         .refused: "refused: something does not verify",
                         .malformed: "a file that was read is malformed",
-                        .network: "the server of --server cannot be reached, or is not ready",
-                        .busy: "another process holds the data folder or the port",
+                        .network: "the server of --server is unreachable or unavailable",
+                        .busy: "another process uses the data folder or the port",
                         .conflict:
                             "conflict: another publication, draft, dial or parameter change was first",
                         .due: "something has expired, or must be signed soon (status, doctor)",

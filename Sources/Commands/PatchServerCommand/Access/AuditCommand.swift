@@ -26,9 +26,9 @@ struct AuditCommand: AsyncParsableCommand {
               patchsrv audit verify audit.jsonl
             """
                 + exitCodes([
-                    .done: "the log is whole",
+                    .done: "the log is valid",
                     .refused: "an entry was altered (verify)",
-                    .network: "the server of --server cannot be reached, or is not ready",
+                    .network: "the server of --server is unreachable or unavailable",
                     .disk: "the file cannot be read (verify)",
                 ]),
         subcommands: [

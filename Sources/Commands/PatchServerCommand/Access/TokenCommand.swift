@@ -29,7 +29,7 @@ struct TokenCommand: AsyncParsableCommand {
                 + exitCodes(
                     [
                         .refused: "no such token (revoke), or the token of --server lacks the role",
-                        .network: "the server of --server cannot be reached, or is not ready",
+                        .network: "the server of --server is unreachable or unavailable",
                         .disk: "the records, or the file of --output, could not be read or written",
                         .conflict: "a valid token has that name (new), several have it (revoke), or the file exists",
                     ],

@@ -33,7 +33,7 @@ struct BackupCommand: AsyncParsableCommand {
                         .refused:
                             "published files are damaged: copied as they are, or not at all if an app lost its timestamp",
                         .disk: "a file could not be read or written, or there is no app",
-                        .busy: "another process held the data folder for a minute",
+                        .busy: "another process used the data folder for a minute",
                         .conflict: "the folder exists already",
                     ]
                 )

@@ -45,7 +45,7 @@ struct CheckCommand: AsyncParsableCommand {
                     [
                         .done: "everything is valid or repaired",
                         .refused: "faults remain",
-                        .busy: "another process holds the data folder (with --repair)",
+                        .busy: "another process uses the data folder (with --repair)",
                     ],
                     usual: .disk
                 )

@@ -23,7 +23,7 @@ struct ExportCommand: AsyncParsableCommand {
 
             Server signatures are valid for seven days, so repeat an export
             without --valid within that time. With --valid, the exported tree gets its own
-            dial, snapshot and timestamp, valid that long but not beyond root or targets.
+            dial, snapshot and timestamp, valid that long, but not longer than root or targets.
             The served tree does not change. The server's next numbers are higher, so a
             device that saw the export can use the server again; until the server signs,
             that device treats it as a mirror that lags. Anyone who serves an export can
@@ -42,7 +42,7 @@ struct ExportCommand: AsyncParsableCommand {
                     [
                         .done: "DIR has the server's state",
                         .refused: "the published tree, or the online key, does not verify",
-                        .busy: "another process holds the data folder, or exports to DIR",
+                        .busy: "another process uses the data folder, or exports to DIR",
                         .conflict: "DIR has a newer state, or another root of trust",
                     ],
                     usual: .disk

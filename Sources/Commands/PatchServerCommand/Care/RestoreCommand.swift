@@ -40,7 +40,7 @@ struct RestoreCommand: AsyncParsableCommand {
                         .refused:
                             "restored with damaged files: patchsrv check --repair; or a wrong passphrase, and nothing was restored",
                         .malformed: "the folder is not a backup",
-                        .busy: "another process holds the data folder, or serves it (--in-place)",
+                        .busy: "another process uses the data folder, or serves it (--in-place)",
                         .conflict: "the data folder already contains a server",
                     ],
                     usual: .disk

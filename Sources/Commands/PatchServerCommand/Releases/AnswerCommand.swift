@@ -31,7 +31,7 @@ struct AnswerCommand: AsyncParsableCommand {
                 + exitCodes(
                     [
                         .refused: "refused: not listed now, or no answer exists; nothing was changed",
-                        .network: "the server of --server cannot be reached, or is not ready",
+                        .network: "the server of --server is unreachable or unavailable",
                         .conflict: "too many answers exist for them, or in the channel",
                     ],
                     usual: .done

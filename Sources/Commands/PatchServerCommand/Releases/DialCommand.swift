@@ -37,7 +37,7 @@ struct DialCommand: AsyncParsableCommand {
                         .usage: KeyOptions.noTerminal,
                         .refused:
                             "refused: above the signed ceiling, not listed, or the token lacks the role; nothing was changed",
-                        .network: "the server of --server cannot be reached, or is not ready",
+                        .network: "the server of --server is unreachable or unavailable",
                         .busy: "another process uses the data folder",
                         .conflict:
                             "the dial's version differs from --expect, or a head-count would be lowered; nothing was changed",

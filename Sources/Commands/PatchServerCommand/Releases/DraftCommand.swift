@@ -25,7 +25,7 @@ struct DraftCommand: AsyncParsableCommand {
                     [
                         .refused: "no such draft, or no such channel",
                         .malformed: "the draft cannot be read (show); remove still works",
-                        .busy: "another process holds the data folder (remove)",
+                        .busy: "another process uses the data folder (remove)",
                     ],
                     usual: .done
                 ),

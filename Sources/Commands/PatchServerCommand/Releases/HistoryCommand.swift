@@ -23,7 +23,7 @@ struct HistoryCommand: AsyncParsableCommand {
                     [
                         .refused: "no such channel, or no such release (show, edit)",
                         .malformed: "a label or notes break a rule (edit), or a record is damaged",
-                        .network: "the server of --server cannot be reached, or is not ready",
+                        .network: "the server of --server is unreachable or unavailable",
                         .disk: "there is no app in the folder, or a file could not be read or written",
                         .conflict: "another edit was made at the same time (edit)",
                     ],

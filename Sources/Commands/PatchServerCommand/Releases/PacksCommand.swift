@@ -32,7 +32,7 @@ struct PacksCommand: AsyncParsableCommand {
                     [
                         .done: "shown, or made and shown",
                         .refused: "no such channel, or the version of --from is not in the tree",
-                        .busy: "another process holds the data folder (--from, --all)",
+                        .busy: "another process uses the data folder (--from, --all)",
                     ],
                     usual: .disk
                 )

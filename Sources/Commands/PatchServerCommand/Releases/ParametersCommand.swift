@@ -28,7 +28,7 @@ struct ParametersCommand: AsyncParsableCommand {
                     .done: "done, or already set",
                     .refused: "refused: the channel has no release, or there would be too many; nothing was changed",
                     .malformed: "the file is malformed",
-                    .network: "the server of --server cannot be reached, or is not ready",
+                    .network: "the server of --server is unreachable or unavailable",
                     .conflict: "the parameters' tag differs from --expect; nothing was changed",
                 ]),
         subcommands: [

@@ -25,7 +25,7 @@ struct ProposalCommand: AsyncParsableCommand {
                 + exitCodes(
                     [
                         .refused: "no such proposal, or no such channel",
-                        .busy: "another process holds the records (remove)",
+                        .busy: "another process uses the records (remove)",
                         .conflict: "the proposal was published (remove)",
                     ],
                     usual: .done

@@ -34,7 +34,7 @@ struct RolloutCommand: AsyncParsableCommand {
                         .usage: KeyOptions.noTerminal,
                         .refused:
                             "refused: above the signed share, not listed, or the token lacks the role; nothing was changed",
-                        .network: "the server of --server cannot be reached, or is not ready",
+                        .network: "the server of --server is unreachable or unavailable",
                         .busy: "another process uses the data folder",
                         .conflict: "the dial's version differs from --expect; nothing was changed",
                     ],

@@ -46,7 +46,7 @@ struct PagesCommand: ServingCommand {
                         .done: "stopped normally",
                         .refused: "the certificate cannot be used",
                         .malformed: "a file that was read is malformed; file and field are named",
-                        .network: "the address cannot be listened on",
+                        .network: "cannot listen on the address",
                         .busy: "the port is in use",
                         .interrupted: "ended at once by a second SIGINT, or not stopped in time after the first",
                         .terminated: "ended at once by a second SIGTERM, or not stopped in time after the first",

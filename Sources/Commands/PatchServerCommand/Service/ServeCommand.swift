@@ -23,9 +23,9 @@ struct ServeCommand: ServingCommand {
 
             Needs no restart after `patchsrv publish`, `patchsrv dial` or
             `patchsrv trust`. Prints a line for each listener when it is ready, the
-            devices' last. The first SIGINT or SIGTERM waits up to --stop-within for
-            answers and uploads in flight, and two seconds more; the second ends it at
-            once. An unfinished upload resumes at its next byte with the next serve. GET
+            devices' last. The first SIGINT or SIGTERM leaves answers and uploads in flight
+            the time of --stop-within to finish, and ends all two seconds later.
+            The second ends it at once. An unfinished upload resumes at its next byte with the next serve. GET
             /healthz answers 200 while the process runs. GET /readyz answers 200 while the
             published files verify and stay valid and the disk has room, else 503 with the
             necessary action.
@@ -66,7 +66,7 @@ struct ServeCommand: ServingCommand {
                         .done: "stopped normally",
                         .refused: "the passphrase does not open the online key, or tokens would travel in the clear",
                         .malformed: "the configuration file is malformed; file, line and key are named",
-                        .network: "the address cannot be listened on",
+                        .network: "cannot listen on the address",
                         .busy: "a port is in use, or the folder is being restored",
                         .interrupted: "ended at once by a second SIGINT, or not stopped in time after the first",
                         .terminated: "ended at once by a second SIGTERM, or not stopped in time after the first",
