@@ -25,7 +25,8 @@ struct ServeCommand: ServingCommand {
             `patchsrv trust`. Prints a line for each listener when it is ready, the
             devices' last. The first SIGINT or SIGTERM leaves answers and uploads in flight
             the time of --stop-within to finish, and ends all two seconds later.
-            The second ends it at once. An unfinished upload resumes at its next byte with the next serve. GET
+            The second ends it at once. An unfinished upload resumes at its next byte with
+            the next serve. GET
             /healthz answers 200 while the process runs. GET /readyz answers 200 while the
             published files verify and stay valid and the disk has room, else 503 with the
             necessary action.

@@ -102,12 +102,12 @@ package enum DeviceSetting: String, Setting {
     package var about: SettingHelp {
         switch self {
         case .appVersion:
-            SettingHelp("The version of the app's native part, for rules such as '>=2.1 <3'.", "app-version")
+            SettingHelp("The version of the app's native part, for rules such as '>=2.1 <3'.", "version")
         case .user: SettingHelp("The device's user, for rules that name users. Never sent (see --answers).", "id")
         case .data: SettingHelp("A value for conditions, such as region=eu. Repeatable.", "key=value")
         case .platform: SettingHelp("Platform of the app's native part, such as ios.", "name")
         case .compatibility: SettingHelp("Hash that a bundle must list for this platform to be accepted.", "hash")
-        case .keep: SettingHelp("Number of earlier confirmed selections to keep on disk, 0 to 10.", "keep")
+        case .keep: SettingHelp("Number of earlier confirmed selections to keep on disk, 0 to 10.", "count")
         case .reserve:
             SettingHelp(
                 "Free disk space that downloads must leave, such as 64MB (default: 1 % of the disk, from 16 MB to 256 MB).",
@@ -148,9 +148,9 @@ package enum DeviceSetting: String, Setting {
         case .limitRate: SettingHelp("Maximum bytes a second in each sync, such as 500kB; 0B for no limit.", "bytes")
         case .consent:
             SettingHelp(
-                "Versions that install without approval: automatic (all), security (those that close a security hole), ask "
-                    + "(none).",
-                "which"
+                "Versions that install without approval: all (automatic), those that close a security hole (security), or none "
+                    + "(ask).",
+                "automatic|security|ask"
             )
         case .postponeLimit:
             SettingHelp(
