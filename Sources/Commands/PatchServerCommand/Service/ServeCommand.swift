@@ -23,36 +23,31 @@ struct ServeCommand: ServingCommand {
 
             Needs no restart after `patchsrv publish`, `patchsrv dial` or
             `patchsrv trust`. Prints a line for each listener when it is ready, the
-            devices' last. The first SIGINT or SIGTERM leaves answers and uploads in flight
-            the time of --stop-within to finish, and ends all two seconds later.
-            The second ends it at once. An unfinished upload resumes at its next byte with
-            the next serve. GET
-            /healthz answers 200 while the process runs. GET /readyz answers 200 while the
-            published files verify and stay valid and the disk has room, else 503 with the
-            necessary action.
+            devices' last. The first SIGINT or SIGTERM gives answers and uploads in
+            flight --stop-within to finish. Two seconds later, or at a second signal, all
+            end. An unfinished upload resumes at its next byte with the next serve. GET
+            /healthz answers 200 while the process runs, GET /readyz while the published
+            files verify and stay valid and the disk has room, else 503 with the necessary
+            action.
 
-            Takes the due steps of rollout schedules (`patchsrv rollout --ramp`).
+            Every six hours it signs snapshot, timestamp and dial again. If the online key
+            is encrypted and no passphrase is set, it asks at the terminal and keeps the
+            passphrase in memory, also for the API. Without it, a warning is printed,
+            devices are served, and signing is left to `patchsrv refresh`; the API accepts
+            uploads, but publishes nothing and changes no dial (503, keyLocked). Due steps
+            of rollout schedules are taken too (`patchsrv rollout --ramp`).
 
-            Every six hours it signs snapshot, timestamp and dial again, and opens the
-            online key for a moment. If the key is encrypted and no passphrase is set, it
-            asks at the terminal and keeps the passphrase in memory, also for the API.
-            Without it, devices are served, a warning is printed, and signing is left to
-            `patchsrv refresh`; the API then accepts uploads, but publishes nothing and
-            changes no dial (503, keyLocked).
-
-            Renewed certificates are read within a minute. A pair that does not match is
-            reported, and the previous one stays in use. SIGHUP reads them at once and
-            opens a new access log, for logrotate.
-
-            After each publish, by any process, smaller forms and packs are made in the
-            background at low priority (--background-optimize off leaves that to
-            `patchsrv optimize`).
+            Renewed certificates are read within a minute, or at SIGHUP, which also opens
+            a new access log for logrotate. A pair that does not match is reported, and
+            the previous one stays in use. After each publish, by any process, smaller
+            forms and packs are made in the background at low priority,
+            unless --background-optimize is off.
 
             Every option can also be set by a variable (PATCHSRV_READY_WITHIN
             for --ready-within), or in the YAML file of --config or PATCHSRV_CONFIG
-            (`ready-within: 7d`). The command line precedes the environment, the
-            environment precedes the file. Use --print-config to print all settings with
-            their sources, as such a file.
+            (`ready-within: 7d`). The command line precedes the environment, and the
+            environment the file. With --print-config, all settings are printed with their
+            sources, as such a file.
 
             EXAMPLES
               patchsrv serve --data /srv/patchline

@@ -148,8 +148,8 @@ package enum DeviceSetting: String, Setting {
         case .limitRate: SettingHelp("Maximum bytes a second in each sync, such as 500kB; 0B for no limit.", "bytes")
         case .consent:
             SettingHelp(
-                "Versions that install without approval: all (automatic), those that close a security hole (security), or none "
-                    + "(ask).",
+                "Versions that install without approval: all (automatic, the default), those that close a security hole "
+                    + "(security), or none (ask).",
                 "automatic|security|ask"
             )
         case .postponeLimit:
