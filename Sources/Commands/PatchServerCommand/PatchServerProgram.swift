@@ -9,17 +9,20 @@ import SystemPackage
 struct PatchServerProgram: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "patchsrv",
-        abstract: "Publishes signed releases and serves them to devices.",
+        abstract: "Publish signed releases and serve them to devices.",
         discussion: """
-            The server holds one key, the online key, which says what is current and approves nothing. What devices run is
-            approved by release keys, and those never come here.
+            The server has one key, the online key, which signs the current state but
+            approves no versions. Release keys approve the versions that devices run, and
+            are never on the server.
 
-            Where a server is and how it works can be set by a variable, PATCHSRV_DATA for --data, or in one YAML file for all
-            commands (--config, PATCHSRV_CONFIG): the options of serve, and --server, --token-file, --ca, --retries, --app,
-            --channel, --keep and --protect. What a command is to do is typed, and so is --json.
+            The server's place and settings can also be set by a variable (PATCHSRV_DATA
+            for --data), or in a YAML file for all commands (--config, PATCHSRV_CONFIG):
+            the options of serve,
+            and --server, --token-file, --ca, --retries, --app, --channel, --keep
+            and --protect. All other options, such as --json, must be typed.
 
-            rollout, dial, parameters, answer, history, token and audit also ask a server on another machine: --server URL in place of
-            --data, with a token.
+            rollout, dial, parameters, answer, history, token and audit also work with a
+            server on another machine: pass --server URL and a token in place of --data.
 
             EXAMPLES
               patchsrv quickstart dist                      (keys, a release of the folder dist and a server, to try it out)
@@ -47,10 +50,10 @@ struct PatchServerProgram: AsyncParsableCommand {
                         .done: "done, or done before",
                         .refused: "refused: something does not verify",
                         .malformed: "a file that was read is malformed",
-                        .network: "the server of --server cannot be reached, or cannot do it now",
-                        .busy: "another process holds the data folder or the port",
+                        .network: "the server of --server is unreachable or unavailable",
+                        .busy: "another process uses the data folder or the port",
                         .conflict:
-                            "conflict: somebody else published, drafted, turned the dial or changed parameters first",
+                            "conflict: another publication, draft, dial or parameter change was first",
                         .due: "something has expired, or must be signed soon (status, doctor)",
                     ],
                     usual: .disk

@@ -8,7 +8,7 @@ import PatchDaemon
 struct PatchSyncProgram: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "patchsync",
-        abstract: "Keeps a device on a complete, approved version of its patches and bundles, and serves it.",
+        abstract: "Keep a device on a complete, approved version of its patches and bundles, and serve it.",
         discussion: """
             EXAMPLES
               patchsync init --store /var/lib/app --root root.json --server https://updates.example.com
@@ -20,8 +20,8 @@ struct PatchSyncProgram: AsyncParsableCommand {
                     [
                         .refused: "refused (signature, expiry, rollback)",
                         .busy: "busy (lock or port)",
-                        .conflict: "there already, with other settings (init)",
-                        .partial: "some patches failed, the rest is done",
+                        .conflict: "exists with other settings (init)",
+                        .partial: "some patches failed, the others succeeded",
                         .interrupted: "stopped by SIGINT or SIGTERM",
                     ],
                     usual: .done,

@@ -10,11 +10,12 @@ import SystemPackage
 struct AuditCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "audit",
-        abstract: "Shows, exports and verifies the log of every change.",
+        abstract: "Show, export and verify the log of every change.",
         discussion: """
-            Each entry holds the hash of the one before it, so an entry that was edited, removed, exchanged or put in between
-            is found, in a log that was exported as well. Whoever writes the last hash down somewhere else also sees when the
-            log was cut off at its end, or written anew: --head asks that it is in the log.
+            Each entry contains the hash of the previous one, so edited, removed,
+            reordered or inserted entries are found, also in an exported log. To detect a
+            log that was cut off at its end or rewritten, note the last hash elsewhere and
+            verify it with --head.
 
             EXAMPLES
               patchsrv audit list --data /srv/patchline
@@ -25,9 +26,9 @@ struct AuditCommand: AsyncParsableCommand {
               patchsrv audit verify audit.jsonl
             """
                 + exitCodes([
-                    .done: "the log is whole",
-                    .refused: "an entry is not what was written (verify)",
-                    .network: "the server of --server cannot be reached, or cannot do it now",
+                    .done: "the log is valid",
+                    .refused: "an entry was altered (verify)",
+                    .network: "the server of --server is unreachable or unavailable",
                     .disk: "the file cannot be read (verify)",
                 ]),
         subcommands: [
@@ -39,7 +40,7 @@ struct AuditCommand: AsyncParsableCommand {
 struct AuditListCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "list",
-        abstract: "Shows the newest entries, and what each of them changed.",
+        abstract: "Show the newest entries and their changes.",
         discussion: """
             EXAMPLES
               patchsrv audit list --data /srv/patchline
@@ -48,10 +49,10 @@ struct AuditListCommand: AsyncParsableCommand {
 
     @OptionGroup var place: PlaceOptions
 
-    @Option(help: ArgumentHelp("How many.", valueName: "count"))
+    @Option(help: ArgumentHelp("Number of entries.", valueName: "count"))
     var last = 20
 
-    @Flag(help: "Print them as JSON.")
+    @Flag(help: "Print the result as JSON.")
     var json = false
 
     func validate() throws {
@@ -77,7 +78,7 @@ struct AuditListCommand: AsyncParsableCommand {
 struct AuditExportCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "export",
-        abstract: "Prints the whole log, an entry a line, as JSON.",
+        abstract: "Print the whole log as JSON, one entry a line.",
         discussion: """
             EXAMPLES
               patchsrv audit export --data /srv/patchline > audit.jsonl
@@ -98,7 +99,7 @@ struct AuditExportCommand: AsyncParsableCommand {
 struct AuditVerifyCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "verify",
-        abstract: "Checks that no entry of the log was changed, and names those that were.",
+        abstract: "Verify the log, and name altered entries.",
         discussion: """
             EXAMPLES
               patchsrv audit verify --data /srv/patchline
@@ -106,15 +107,15 @@ struct AuditVerifyCommand: AsyncParsableCommand {
             """
     )
 
-    @Argument(help: ArgumentHelp("A log that was exported, in place of the server's own.", valueName: "file"))
+    @Argument(help: ArgumentHelp("An exported log, in place of the server's own.", valueName: "file"))
     var file: String?
 
     @OptionGroup var place: PlaceOptions
 
-    @Option(help: ArgumentHelp("A hash that was written down earlier and must be in the log.", valueName: "hash"))
+    @Option(help: ArgumentHelp("A hash noted earlier, which must be in the log.", valueName: "hash"))
     var head: String?
 
-    @Flag(help: "Print the outcome as JSON.")
+    @Flag(help: "Print the result as JSON.")
     var json = false
 
     func validate() throws {
@@ -184,11 +185,12 @@ extension AuditChain {
 struct AuditAcceptClockCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "accept-clock",
-        abstract: "Takes the machine's clock at its word again, after it had been ahead.",
+        abstract: "Accept the machine's clock again after it was ahead.",
         discussion: """
-            Whether a token has expired is judged by the clock, or by the newest entry of the log where the clock is behind it, so
-            that a clock that was set back revives no token. After a clock that was years ahead for a while the log says so
-            still, and tokens are refused: make sure that the clock is right now, and say so with this.
+            Token expiry is judged by the clock, or by the log's newest entry if the clock
+            is behind it, so setting the clock back revives no token. After a clock was
+            ahead, the log still has its time, and tokens are rejected. Check that the
+            clock is right now, then run this command.
 
             EXAMPLES
               patchsrv audit accept-clock --data /srv/patchline
@@ -197,7 +199,7 @@ struct AuditAcceptClockCommand: AsyncParsableCommand {
 
     @OptionGroup var folder: FolderOptions
 
-    @Flag(help: "Print the outcome as JSON.")
+    @Flag(help: "Print the result as JSON.")
     var json = false
 
     func run() async throws {

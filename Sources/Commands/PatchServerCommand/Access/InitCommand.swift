@@ -13,10 +13,11 @@ import SystemPackage
 struct InitCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "init",
-        abstract: "Starts an app on this server with its root of trust.",
+        abstract: "Add an app to this server with its root of trust.",
         discussion: """
-            Reads root.json and targets.json as `patchsign init` wrote them, and nothing else in that folder. Copies the
-            online key, still encrypted, into the server's folder. One server can have several apps.
+            Reads root.json and targets.json of `patchsign init`, and nothing else in that
+            folder. Copies the online key, still encrypted, into the server's folder. One
+            server can have several apps.
 
             EXAMPLES
               patchsrv init --data /srv/patchline --trust Keys --online-key Keys/online.key --passphrase-file online.pass
@@ -28,8 +29,8 @@ struct InitCommand: AsyncParsableCommand {
                         .refused:
                             "refused: the root of trust or the online key does not verify, or the app lost its timestamp",
                         .malformed: "a file is malformed",
-                        .busy: "another process holds the data folder",
-                        .conflict: "the app is there already",
+                        .busy: "another process uses the data folder",
+                        .conflict: "the app exists already",
                     ],
                     usual: .disk
                 )
@@ -37,10 +38,12 @@ struct InitCommand: AsyncParsableCommand {
 
     @OptionGroup var folder: FolderOptions
 
-    @Option(help: ArgumentHelp("The folder that `patchsign init` wrote: root.json and targets.json.", valueName: "dir"))
+    @Option(
+        help: ArgumentHelp("Folder written by `patchsign init`, with root.json and targets.json.", valueName: "dir")
+    )
     var trust: String
 
-    @Option(help: ArgumentHelp("The private key of snapshot, timestamp and dial.", valueName: "file"))
+    @Option(help: ArgumentHelp("The online key: private key of snapshot, timestamp and dial.", valueName: "file"))
     var onlineKey: String
 
     @OptionGroup var passphrase: KeyOptions

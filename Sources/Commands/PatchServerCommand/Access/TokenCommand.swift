@@ -12,10 +12,11 @@ import SystemPackage
 struct TokenCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "token",
-        abstract: "Makes, lists and revokes the tokens that the API lets in.",
+        abstract: "Create, list and revoke API tokens.",
         discussion: """
-            A token has a role in one channel, on one app or on all apps: viewer, publisher, operator, admin. Each role
-            includes those before it. The text of a token is shown once; the server stores its digest.
+            A token has a role in one channel, on one app or on all apps: viewer,
+            publisher, operator, admin. Each role includes those before it. The text of a
+            token is shown once; the server stores its digest.
 
             EXAMPLES
               patchsrv token new ci --output ci.token --data /srv/patchline
@@ -27,8 +28,8 @@ struct TokenCommand: AsyncParsableCommand {
             """
                 + exitCodes(
                     [
-                        .refused: "there is no such token (revoke), or the token of --server may not",
-                        .network: "the server of --server cannot be reached, or cannot do it now",
+                        .refused: "no such token (revoke), or the token of --server lacks the role",
+                        .network: "the server of --server is unreachable or unavailable",
                         .disk: "the records, or the file of --output, could not be read or written",
                         .conflict: "a valid token has that name (new), several have it (revoke), or the file exists",
                     ],
@@ -41,10 +42,11 @@ struct TokenCommand: AsyncParsableCommand {
 struct TokenNewCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "new",
-        abstract: "Makes a token. Its text is printed or written once and cannot be shown again.",
+        abstract: "Create a token. Its text is printed or written once and cannot be shown again.",
         discussion: """
-            Without --grant the token may publish in one channel of the server's one app. With --grant it has exactly these
-            roles: APP/CHANNEL=ROLE, APP=ROLE for all channels, or '*=ROLE' for all apps.
+            Without --grant, the token may publish in one channel of the server's one app.
+            With --grant, it has exactly these roles: APP/CHANNEL=ROLE, APP=ROLE for all
+            channels, or '*=ROLE' for all apps.
 
             EXAMPLES
               patchsrv token new ci --output ci.token --data /srv/patchline
@@ -54,19 +56,19 @@ struct TokenNewCommand: AsyncParsableCommand {
             """
     )
 
-    @Argument(help: ArgumentHelp("Whose it is, for people. No two valid tokens have the same name.", valueName: "name"))
+    @Argument(help: ArgumentHelp("The token's name, unique among valid tokens.", valueName: "name"))
     var name: String
 
     @Option(
         name: .customLong("grant"),
-        help: ArgumentHelp("A role: APP/CHANNEL=ROLE, APP=ROLE or '*=ROLE'. May be given again.", valueName: "grant")
+        help: ArgumentHelp("A role: APP/CHANNEL=ROLE, APP=ROLE or '*=ROLE'. Repeatable.", valueName: "grant")
     )
     var grants: [String] = []
 
     @Option(
         name: .customLong("for"),
         help: ArgumentHelp(
-            "Without --grant: the channel that it may publish in (default: \(UsualGrant.channel)).",
+            "Without --grant: the channel to publish in (default: \(UsualGrant.channel)).",
             valueName: "channel"
         ),
         transform: parsed
@@ -74,20 +76,25 @@ struct TokenNewCommand: AsyncParsableCommand {
     var channel: ChannelName?
 
     @Option(
-        help: ArgumentHelp("Without --grant: the app; needed where the server has several.", valueName: "app"),
+        help: ArgumentHelp("Without --grant: the app. Required if the server has several.", valueName: "app"),
         transform: parsed
     )
     var app: AppID?
 
-    @Option(help: ArgumentHelp("How long it holds: 90d, 12h; at most 366d (default: 90d).", valueName: "time"))
+    @Option(help: ArgumentHelp("How long it is valid: 90d, 12h; at most 366d (default: 90d).", valueName: "time"))
     var expires: DurationArgument?
 
-    @Option(help: ArgumentHelp("Write the text to this new file, for its owner alone (mode 0600).", valueName: "file"))
+    @Option(
+        help: ArgumentHelp(
+            "Write the text to this new file, readable by its owner only (mode 0600).",
+            valueName: "file"
+        )
+    )
     var output: String?
 
     @OptionGroup var place: PlaceOptions
 
-    @Flag(help: "Print the token as JSON.")
+    @Flag(help: "Print the result as JSON.")
     var json = false
 
     func validate() throws {
@@ -211,7 +218,7 @@ struct TokenNewCommand: AsyncParsableCommand {
 struct TokenListCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "list",
-        abstract: "Shows every token, never its text, and within an hour when it was last used.",
+        abstract: "List all tokens and their last use, to within an hour. Their texts are not shown.",
         discussion: """
             EXAMPLES
               patchsrv token list --data /srv/patchline
@@ -221,10 +228,10 @@ struct TokenListCommand: AsyncParsableCommand {
 
     @OptionGroup var place: PlaceOptions
 
-    @Option(help: ArgumentHelp("Only valid tokens that were not used for so long: 30d, 12h.", valueName: "time"))
+    @Option(help: ArgumentHelp("Only valid tokens unused for this long: 30d, 12h.", valueName: "time"))
     var unused: DurationArgument?
 
-    @Flag(help: "Print them as JSON.")
+    @Flag(help: "Print the result as JSON.")
     var json = false
 
     func run() async throws {
@@ -266,9 +273,10 @@ struct TokenListCommand: AsyncParsableCommand {
 struct TokenRevokeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "revoke",
-        abstract: "Revokes a token, effective with the next request.",
+        abstract: "Revoke a token, effective with the next request.",
         discussion: """
-            A token that was revoked before is named with the time; nothing changes, and the command ends with 0.
+            For a token that is revoked already, prints the time. Nothing changes, and the
+            exit code is 0.
 
             EXAMPLES
               patchsrv token revoke "CI of the shop" --data /srv/patchline

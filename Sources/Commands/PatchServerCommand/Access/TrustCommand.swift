@@ -14,17 +14,21 @@ import SystemPackage
 struct TrustCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "trust",
-        abstract: "Takes in a newer root of trust: other keys, thresholds or channels.",
+        abstract: "Publish a newer root of trust: other keys, thresholds or channels.",
         discussion: """
-            Reads what `patchsign root publish` wrote: root.json, every N.root.json that is newer than the published one, and
-            targets.json. Devices follow by themselves, with no new app. What a channel offers must hold under the new keys;
-            where it does not, because its release key was revoked, the release signed again comes along with --release and is
-            published in the same moment. Stopped half-way, the same command finishes.
+            Reads the output of `patchsign root publish`: root.json, every N.root.json
+            that is newer than the published one, and targets.json. Devices follow by
+            themselves, without a new app. Each channel's release must be valid under the
+            new keys. If its release key was revoked, pass the release signed again
+            with --release; it is published at the same moment. If interrupted, run the
+            same command again.
 
-            With other keys for snapshot and timestamp, devices forget the versions they know: then a release given with
-            --release may have a lower version than the published one, which a thief may have raised to the end. A channel
-            that comes without one must be at the highest version that this server has seen of it: else somebody put an old
-            state back, and devices would follow. What stays as it was is listed; compare it with what you published.
+            With other keys for snapshot and timestamp, devices forget the known versions.
+            A release given with --release may then have a lower version than the
+            published one, which an attacker may have raised to the maximum. A channel
+            without --release must be at the highest version that this server has seen of
+            it; otherwise an old state was restored, and devices would follow it.
+            Unchanged parts are listed; compare them with your last publication.
 
             EXAMPLES
               patchsrv trust --data /srv/patchline --trust Keys
@@ -37,7 +41,7 @@ struct TrustCommand: AsyncParsableCommand {
                         .done: "done, or done before",
                         .usage: KeyOptions.noTerminal,
                         .refused: "refused: a document or release does not verify; nothing was changed",
-                        .busy: "another process holds the data folder",
+                        .busy: "another process uses the data folder",
                         .conflict: "a newer root of trust, or another release, is published",
                     ],
                     usual: .malformed,
@@ -47,15 +51,15 @@ struct TrustCommand: AsyncParsableCommand {
 
     @OptionGroup var folder: FolderOptions
 
-    @Option(help: ArgumentHelp("The folder that `patchsign root publish` wrote.", valueName: "dir"))
+    @Option(help: ArgumentHelp("Folder written by `patchsign root publish`.", valueName: "dir"))
     var trust: String
 
-    @Option(help: ArgumentHelp("The app; it must be the one that root.json names.", valueName: "app"))
+    @Option(help: ArgumentHelp("The app; must match root.json.", valueName: "app"))
     var app: String?
 
     @Option(
         help: ArgumentHelp(
-            "The private key of snapshot, timestamp and dial, if that is another now.",
+            "The new online key: private key of snapshot, timestamp and dial, if it changed.",
             valueName: "file"
         )
     )
@@ -63,13 +67,16 @@ struct TrustCommand: AsyncParsableCommand {
 
     @Option(
         name: .customLong("release"),
-        help: ArgumentHelp("A signed release to publish with it; may be given for each channel.", valueName: "release")
+        help: ArgumentHelp(
+            "A signed release to publish with it, one for each channel. Repeatable.",
+            valueName: "release"
+        )
     )
     var releases: [String] = []
 
     @Option(
         help: ArgumentHelp(
-            "A channel to keep at the version that the tree says, although the server has seen a higher one; repeatable.",
+            "Keep this channel at the tree's version, although the server has seen a higher one. Repeatable.",
             valueName: "channel"
         ),
         transform: parsed
@@ -78,7 +85,7 @@ struct TrustCommand: AsyncParsableCommand {
 
     @OptionGroup var passphrase: KeyOptions
 
-    @Flag(help: "Print what was done as JSON.")
+    @Flag(help: "Print the result as JSON.")
     var json = false
 
     func run() async throws {

@@ -11,15 +11,17 @@ import SystemPackage
 struct BackupCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "backup",
-        abstract: "Copies the whole server to a folder, while it runs.",
+        abstract: "Copy the whole server to a folder, while it runs.",
         discussion: """
-            The copy is the state of one moment: published trees, the apps' records with their online keys as they lie here
-            (encrypted where they are), drafts, and records.sqlite with tokens, history, audit log, places and answers.
-            Devices are served and releases published meanwhile; publishing waits for the last moment only. Uploads that are
-            not finished are left out, and begin again.
+            The copy is the state of one moment: published trees, app records with online
+            keys (encrypted if they are here), drafts, and records.sqlite with tokens,
+            history, audit log, places and answers. Serving and publishing continue; only
+            the last moment blocks publishing. Unfinished uploads are left out and must
+            start again.
 
-            A folder that stands under the name is a whole backup: what was stopped half-way is called DIR.part. `patchsrv
-            restore` puts it back, verifies it, and goes on above every number that devices may have seen since.
+            A folder with this name is a complete backup; an interrupted one is called
+            DIR.part. `patchsrv restore` restores and verifies it, and signs with numbers
+            above all that devices may have seen since.
 
             EXAMPLES
               patchsrv backup /backup/patchline-$(date +%F) --data /srv/patchline
@@ -29,20 +31,20 @@ struct BackupCommand: AsyncParsableCommand {
                     [
                         .done: "copied",
                         .refused:
-                            "something published is damaged: copied as it is, or not at all where an app has lost its timestamp",
+                            "published files are damaged: copied as they are, or not at all if an app lost its timestamp",
                         .disk: "a file could not be read or written, or there is no app",
-                        .busy: "another process held the data folder for a minute",
-                        .conflict: "the folder is there already",
+                        .busy: "another process used the data folder for a minute",
+                        .conflict: "the folder exists already",
                     ]
                 )
     )
 
-    @Argument(help: ArgumentHelp("The folder to make, outside the server's.", valueName: "dir"))
+    @Argument(help: ArgumentHelp("The new folder, outside the server's.", valueName: "dir"))
     var directory: String
 
     @OptionGroup var folder: FolderOptions
 
-    @Flag(help: "Print what was done as JSON.")
+    @Flag(help: "Print the result as JSON.")
     var json = false
 
     func run() async throws {

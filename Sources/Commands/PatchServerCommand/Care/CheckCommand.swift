@@ -11,28 +11,30 @@ import SystemPackage
 struct CheckCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "check",
-        abstract: "Verifies the whole published tree and the records beside it, and repairs what it can prove.",
+        abstract: "Verify the published tree and the server's records, and repair provable faults.",
         discussion: """
-            Every role from the root of trust, every reference, every digest and signature of entries and assets, every
-            object's bytes, the superseded releases that one can go back to, the record of labels, drafts, and names that do
-            not belong there. It goes on after a fault and names each with its file and its rule:
+            Verifies every role from the root of trust, every reference, all digests and
+            signatures of entries and assets, the bytes of every object, the superseded
+            releases kept for a rollback, labels, drafts, and unknown names. Each fault is
+            named with its file and its rule:
+              missing      a file is referred to but does not exist
+              altered      the bytes differ from the name or the reference
+              malformed    the file cannot be parsed
+              untrusted    a role does not verify from the root of trust
+              entry        a signature or digest of an entry or asset is not valid
+              label        labels.json differs from a published list
+              stranger     the name is unknown in a published tree; never served
+              record       a server record or a draft cannot be read
+              form         a compressed form or a pack has wrong content; devices do without
+              audit        an entry of the audit log was altered
+              leftover     an unfinished file, from an interrupted or running command; no fault
 
-              missing      something refers to it, and it is not there
-              altered      its bytes are not those that its name, or what refers to it, says
-              malformed    it cannot be read as what it is
-              untrusted    a role that does not verify from the root of trust
-              entry        an entry or an asset whose signature or digests do not hold
-              label        labels.json does not say what a published list says
-              stranger     no file of a published tree has such a name; it is never served
-              record       a record of the server, or a draft, cannot be read
-              form         a compressed form or a pack that does not give what its name says; devices do without
-              audit        an entry of the audit log is not what was written
-              leftover     half-written, by what was stopped or is under way; no fault
-
-            --repair puts back what another channel, another app, a draft or a folder of --from has with just this digest, the
-            first root of trust, labels that a verified list has, and removes what is half-written. A labels.json that is gone
-            it makes again from the tree and the history, and names the releases that neither has. It signs nothing, and removes
-            nothing of the tree but forms and packs that are wrong. patchsrv publish of the current release puts its files back as well.
+            With --repair, restores files with the exact digest from other channels, other
+            apps, drafts and folders of --from, the first root of trust, and labels that a
+            verified list contains. Removes unfinished files. A lost labels.json is
+            rebuilt from the tree and the history; releases missing from both are named.
+            Signs nothing, and removes only wrong forms and packs from the tree.
+            Publishing the current release again also restores its files.
 
             EXAMPLES
               patchsrv check --data /srv/patchline
@@ -41,9 +43,9 @@ struct CheckCommand: AsyncParsableCommand {
             """
                 + exitCodes(
                     [
-                        .done: "everything is whole, or is so again",
-                        .refused: "faults are left",
-                        .busy: "another process holds the data folder (with --repair)",
+                        .done: "everything is valid or repaired",
+                        .refused: "faults remain",
+                        .busy: "another process uses the data folder (with --repair)",
                     ],
                     usual: .disk
                 )
@@ -52,19 +54,19 @@ struct CheckCommand: AsyncParsableCommand {
     @OptionGroup var folder: FolderOptions
     @OptionGroup var apps: AppOptions
 
-    @Flag(help: "Put right what can be proved.")
+    @Flag(help: "Repair provable faults.")
     var repair = false
 
     @Option(
         name: .customLong("from"),
         help: ArgumentHelp(
-            "A folder that may hold what is missing: an exported tree, a release; repeatable.",
+            "Folder to take missing files from: an exported tree, a release. Repeatable.",
             valueName: "dir"
         )
     )
     var sources: [String] = []
 
-    @Flag(help: "Print what was found as JSON.")
+    @Flag(help: "Print the result as JSON.")
     var json = false
 
     func validate() throws {

@@ -13,11 +13,11 @@ import SystemPackage
 struct DoctorCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "doctor",
-        abstract: "Looks at disk, clock, folder, lock, keys, roles, TLS and ports, and says what to do.",
+        abstract: "Check disk, clock, folder, lock, keys, roles, TLS and ports, and suggest fixes.",
         discussion: """
-            Changes nothing. Give it the options of your `patchsrv serve`, and it tries what that will need: whether the
-            passphrase opens the online key, whether certificate and key belong together and hold, whether the ports are free
-            or answered by patchsrv.
+            Changes nothing. Pass the options of your `patchsrv serve` to check its needs:
+            that the passphrase opens the online key, that certificate and key match and
+            are valid, and that the ports are free or answered by patchsrv.
 
             EXAMPLES
               patchsrv doctor --data /srv/patchline
@@ -25,29 +25,29 @@ struct DoctorCommand: AsyncParsableCommand {
                 --tls-certificate /etc/ssl/patches.pem --tls-key /etc/ssl/patches.key --json
             """
                 + exitCodes([
-                    .done: "all is well",
-                    .refused: "a fault",
-                    .due: "warnings, and no fault",
+                    .done: "no faults, no warnings",
+                    .refused: "faults found",
+                    .due: "warnings, but no faults",
                 ])
     )
 
     @OptionGroup var folder: FolderOptions
     @OptionGroup var apps: AppOptions
 
-    @Option(help: ArgumentHelp("The address that serve listens on.", valueName: "address"))
+    @Option(help: ArgumentHelp("Address of serve for devices.", valueName: "address"))
     var host = "127.0.0.1"
 
-    @Option(help: ArgumentHelp("The port that serve listens on.", valueName: "port"))
+    @Option(help: ArgumentHelp("Port of serve for devices.", valueName: "port"))
     var port: Int?
 
-    @Option(help: ArgumentHelp("The address where serve listens to operators.", valueName: "address"))
+    @Option(help: ArgumentHelp("Address of serve for operators.", valueName: "address"))
     var operatorsHost = "127.0.0.1"
 
-    @Option(help: ArgumentHelp("The port where serve listens to operators.", valueName: "port"))
+    @Option(help: ArgumentHelp("Port of serve for operators.", valueName: "port"))
     var operatorsPort: Int?
 
     @Option(
-        help: ArgumentHelp("Whether serve lets operators ask without TLS from other machines.", valueName: "on|off")
+        help: ArgumentHelp("Whether serve accepts operators of other machines without TLS.", valueName: "on|off")
     )
     var operatorsInsecureHttp = OnOff.off
 
@@ -55,11 +55,11 @@ struct DoctorCommand: AsyncParsableCommand {
     @OptionGroup var passphrase: KeyOptions
 
     @Option(
-        help: ArgumentHelp("How long before its end a role is reported: 30d, 12h (default: 7d).", valueName: "time")
+        help: ArgumentHelp("Report a role this long before it expires: 30d, 12h (default: 7d).", valueName: "time")
     )
     var readyWithin: DurationArgument?
 
-    @Flag(help: "Print the lines as JSON.")
+    @Flag(help: "Print the result as JSON.")
     var json = false
 
     func validate() throws {

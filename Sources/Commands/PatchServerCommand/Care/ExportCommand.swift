@@ -13,22 +13,25 @@ import SystemPackage
 struct ExportCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "export",
-        abstract: "Writes what is published now as a tree that any static host serves.",
+        abstract: "Write the published state as a tree for any static host.",
         discussion: """
-            Writes DIR/APP with the current state and no older release; nginx, Caddy, a CDN's bucket or `python3 -m
-            http.server` on a stick serve it, and devices take it as they take this server. A second export writes only what
-            is new and touches nothing else. The timestamp comes last: a reader of DIR sees the old state or the new one, and
-            after a kill the same command goes on. Copy DIR elsewhere in that order too: metadata/timestamp.json last.
+            Writes DIR/APP with the current state and no older release, for nginx, Caddy,
+            a CDN's bucket or `python3 -m http.server`. Devices use it like this server.
+            Another export writes only new files. The timestamp is written last: readers
+            of DIR see the old or the new state, and an interrupted export can be
+            repeated. Copy DIR elsewhere in that order too: metadata/timestamp.json last.
 
-            What the server signs holds seven days, so an export without --valid has to be made again within those. With
-            --valid the exported tree gets its own dial, snapshot and timestamp that hold that long, at most until root or
-            targets end; the served tree stays as it is. Their numbers are given away for good and the server's next ones
-            are higher, so a device that saw the export goes on with the server. While the server has not signed since, that
-            device takes it for a mirror that lags, and keeps what it has. Who can hand out an export can withhold newer
-            releases for as long as it holds: choose no more than you need.
+            Server signatures are valid for seven days, so repeat an export
+            without --valid within that time. With --valid, the exported tree gets its own
+            dial, snapshot and timestamp, valid that long, but not longer than root or targets.
+            The served tree does not change. The server's next numbers are higher, so a
+            device that saw the export can use the server again; until the server signs,
+            that device treats it as a mirror that lags. Anyone who serves an export can
+            withhold newer releases while it is valid: choose the shortest time you need.
 
-            A version with a head-count (patchsrv dial --headcount) needs `patchsrv serve`, which gives the places: from a
-            static host no device newly takes it, and the export says so.
+            A version with a head-count (`patchsrv dial --headcount`) needs
+            `patchsrv serve`. On a static host no further device installs it; the export
+            reports this.
 
             EXAMPLES
               patchsrv export /srv/www --data /srv/patchline
@@ -37,30 +40,30 @@ struct ExportCommand: AsyncParsableCommand {
             """
                 + exitCodes(
                     [
-                        .done: "DIR says what the server says",
+                        .done: "DIR has the server's state",
                         .refused: "the published tree, or the online key, does not verify",
-                        .busy: "another process holds the data folder, or exports to DIR",
-                        .conflict: "DIR holds something newer, or another root of trust",
+                        .busy: "another process uses the data folder, or exports to DIR",
+                        .conflict: "DIR has a newer state, or another root of trust",
                     ],
                     usual: .disk
                 )
     )
 
-    @Argument(help: ArgumentHelp("The folder to write to; it is made if it is missing.", valueName: "dir"))
+    @Argument(help: ArgumentHelp("The folder to write to, created if missing.", valueName: "dir"))
     var directory: String
 
     @OptionGroup var folder: FolderOptions
     @OptionGroup var apps: AppOptions
 
-    @Option(help: ArgumentHelp("How long the exported tree holds, signed for it alone: 30d, 12h.", valueName: "time"))
+    @Option(help: ArgumentHelp("Sign the exported tree for this long: 30d, 12h.", valueName: "time"))
     var valid: DurationArgument?
 
-    @Flag(help: "Read every file of DIR again; else the size of what is named by its digest is enough.")
+    @Flag(help: "Read every file of DIR again, instead of comparing sizes of files named by digest.")
     var verify = false
 
     @OptionGroup var passphrase: KeyOptions
 
-    @Flag(help: "Print what was done as JSON.")
+    @Flag(help: "Print the result as JSON.")
     var json = false
 
     func validate() throws {

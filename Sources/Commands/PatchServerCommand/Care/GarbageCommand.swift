@@ -14,15 +14,18 @@ struct GarbageCommand: AsyncParsableCommand {
 
     static let configuration = CommandConfiguration(
         commandName: "gc",
-        abstract: "Removes what nothing refers to any more: superseded roles, targets, objects, late drafts.",
+        abstract: "Remove unreferenced files: superseded roles, targets, objects, late drafts.",
         discussion: """
-            What is published stays, and so do the newest superseded releases of each channel, whole, for going back to them;
-            whatever was current within the protected time, for a device may be in the middle of it; every root; and what a
-            draft, an upload or a proposal to roll back counts on. What refers goes before what is referred to, so a kill at any moment
-            leaves a whole tree. The folder's lock is held for a thousand files at a time: others publish in between.
+            Keeps the published state, the newest superseded releases of each channel for
+            rollbacks, all files that were current within the protected time (devices may
+            be downloading them), every root, and the files that a draft, an upload or a
+            rollback proposal needs. Referring files are removed first, so the tree stays
+            complete at every moment. The folder's lock is released after every thousand
+            files, so that others can publish.
 
-            When something was superseded is told by the files themselves, no later than the newest timestamp, so a clock that
-            jumped ahead removes nothing early. Run it from cron, once a day or so.
+            A file's own time shows when it was superseded, but never later than the
+            newest timestamp: a clock that jumped ahead removes nothing early. Run it from
+            cron, about once a day.
 
             EXAMPLES
               patchsrv gc --data /srv/patchline --dry-run
@@ -30,26 +33,28 @@ struct GarbageCommand: AsyncParsableCommand {
               patchsrv gc --data /srv/patchline --dry-run --json
             """
                 + exitCodes([
-                    .done: "nothing is left that could go",
-                    .refused: "the published tree does not verify, so nobody knows what it needs: patchsrv check",
+                    .done: "nothing is left to remove",
+                    .refused: "the published tree does not verify, so its needs are unknown: patchsrv check",
                     .disk: "a file could not be read or removed",
-                    .busy: "another process holds the data folder",
+                    .busy: "another process uses the data folder",
                 ])
     )
 
     @OptionGroup var folder: FolderOptions
     @OptionGroup var apps: AppOptions
 
-    @Flag(help: "Say what would go, and remove nothing.")
+    @Flag(help: "List the files to remove, but remove nothing.")
     var dryRun = false
 
-    @Option(help: ArgumentHelp("How many superseded releases of each channel stay whole.", valueName: "count"))
+    @Option(help: ArgumentHelp("Number of superseded releases to keep in each channel.", valueName: "count"))
     var keep = 10
 
-    @Option(help: ArgumentHelp("How long what was superseded stays at least: 48h, 7d, 0h.", valueName: "time"))
+    @Option(
+        help: ArgumentHelp("Minimum age of superseded files before they are removed: 48h, 7d, 0h.", valueName: "time")
+    )
     var protect = ProtectedTime(duration: .hours(48))
 
-    @Flag(help: "Print what goes as JSON.")
+    @Flag(help: "Print the result as JSON.")
     var json = false
 
     func validate() throws {

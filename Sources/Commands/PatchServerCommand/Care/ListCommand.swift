@@ -9,7 +9,7 @@ import ReleaseService
 struct ListCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "list",
-        abstract: "Shows what is published, what waits for signatures, and when roles expire.",
+        abstract: "List published versions, drafts that need signatures, and expiry times of roles.",
         discussion: """
             EXAMPLES
               patchsrv list --data /srv/patchline
@@ -26,7 +26,7 @@ struct ListCommand: AsyncParsableCommand {
     @OptionGroup var folder: FolderOptions
     @OptionGroup var selection: AppOptions
 
-    @Flag(help: "Print the state as JSON.")
+    @Flag(help: "Print the result as JSON.")
     var json = false
 
     func run() async throws {

@@ -11,17 +11,20 @@ struct RefreshCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "refresh",
         abstract:
-            "Signs snapshot and timestamp again, and the dial where it is due, so that devices know they are current.",
+            "Sign snapshot and timestamp again, and the dial if it is due.",
         discussion: """
-            Snapshot and timestamp hold for seven days, a dial for fourteen: it is signed again where less than seven are left.
-            Run this every six hours or so, from cron or a timer, where no `patchsrv serve` does it. An encrypted online key
-            needs its passphrase in a file or in the environment there.
+            Snapshot and timestamp are valid for seven days, a dial for fourteen; it is
+            signed again if less than seven are left. Run this about every six hours, from
+            cron or a timer, if no `patchsrv serve` runs. An encrypted online key then
+            needs its passphrase in a file or in the environment.
 
-            It takes the steps of rollout schedules that are due, too (`patchsrv rollout --ramp`).
+            Also takes the due steps of rollout schedules (`patchsrv rollout --ramp`).
 
-            A clock that is behind the newest signature, or behind the build of this program, signs nothing. If the clock is
-            right and was ahead when the newest signature was made, --accept-clock signs by it, and makes the audit log accept
-            it too (see `patchsrv audit accept-clock`). Devices follow: each timestamp replaces the time of the one before it.
+            If the clock is behind the newest signature or behind this program's build,
+            nothing is signed. If the clock is right and was ahead at the newest
+            signature, --accept-clock signs by it, and makes the audit log accept it too
+            (see `patchsrv audit accept-clock`). Devices follow, because each timestamp
+            replaces the time of the previous one.
 
             EXAMPLES
               patchsrv refresh --data /srv/patchline --passphrase-file /etc/patchline/online.pass
@@ -32,9 +35,9 @@ struct RefreshCommand: AsyncParsableCommand {
                         .done: "signed",
                         .usage: KeyOptions.noTerminal,
                         .refused:
-                            "the published tree does not verify, or the online key is not its own, or a wrong passphrase, or "
+                            "the published tree does not verify, or the online key is another one, or a wrong passphrase, or "
                             + "the clock is behind",
-                        .busy: "another process holds the data folder",
+                        .busy: "another process uses the data folder",
                     ],
                     usual: .disk
                 )
@@ -43,7 +46,7 @@ struct RefreshCommand: AsyncParsableCommand {
     @OptionGroup var folder: FolderOptions
 
     @Flag(
-        help: "Sign although the clock is behind the newest signature: it is right now, and was ahead before."
+        help: "Sign although the clock is behind the newest signature, because it was ahead before."
     )
     var acceptClock = false
 

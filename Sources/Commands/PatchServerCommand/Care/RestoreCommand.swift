@@ -12,19 +12,21 @@ import SystemPackage
 struct RestoreCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "restore",
-        abstract: "Puts a backup back, here or on another machine, so that devices go on with it.",
+        abstract: "Restore a backup, here or on another machine, so that devices continue with it.",
         discussion: """
-            Copies a folder that `patchsrv backup` made to a data folder in which there is no server, verifies everything, and
-            signs timestamp, snapshot and dial with numbers that are a million above those of the backup. Devices refuse a
-            number below one that they know, and nobody can say how many were given after the backup; --above names one
-            that is known to be higher still.
+            Copies a folder of `patchsrv backup` to a data folder without a server,
+            verifies everything, and signs timestamp, snapshot and dial with numbers a
+            million above those of the backup. Devices reject numbers below the known
+            ones, and the numbers given after the backup are unknown. If a higher number
+            is known, pass it with --above.
 
-            Releases that were published after the backup are not in it, and devices that have them take no older one.
-            Publish these releases again, in their order. Where one is lost, make the next with a number above it:
-            patchsign release renew RELEASE --above NUMBER, and publish that.
+            Releases published after the backup are not in it, and devices that have them
+            accept no older ones. Publish these releases again, in their order. If one is
+            lost, create the next with a number above it: patchsign release renew
+            RELEASE --above NUMBER, and publish that.
 
-            --in-place is for a data folder that came back in another way: an image of a disk, a copy made by hand. Stop the
-            server first.
+            Use --in-place for a data folder that was restored in another way: a disk
+            image, a manual copy. Stop the server first.
 
             EXAMPLES
               patchsrv restore /backup/patchline-2026-11-20 --data /srv/patchline --passphrase-file /etc/patchline/online.pass
@@ -36,32 +38,32 @@ struct RestoreCommand: AsyncParsableCommand {
                         .done: "restored",
                         .usage: KeyOptions.noTerminal,
                         .refused:
-                            "restored, but something of it is damaged: patchsrv check --repair; or a wrong passphrase, and nothing was restored",
-                        .malformed: "the folder is no backup",
-                        .busy: "another process holds the data folder, or serves it (--in-place)",
-                        .conflict: "there is a server in the data folder already",
+                            "restored with damaged files: patchsrv check --repair; or a wrong passphrase, and nothing was restored",
+                        .malformed: "the folder is not a backup",
+                        .busy: "another process uses the data folder, or serves it (--in-place)",
+                        .conflict: "the data folder already contains a server",
                     ],
                     usual: .disk
                 )
     )
 
-    @Argument(help: ArgumentHelp("The folder that patchsrv backup made.", valueName: "dir"))
+    @Argument(help: ArgumentHelp("Folder written by patchsrv backup.", valueName: "dir"))
     var directory: String?
 
     @OptionGroup var folder: FolderOptions
 
-    @Flag(help: "The data folder itself is what came back.")
+    @Flag(help: "The data folder itself was restored.")
     var inPlace = false
 
-    @Option(help: ArgumentHelp("A timestamp's number that devices are known to have seen.", valueName: "number"))
+    @Option(help: ArgumentHelp("The number of a timestamp that devices have seen.", valueName: "number"))
     var above: Int?
 
-    @Flag(help: "Sign nothing now: the next refresh signs, above all that was seen.")
+    @Flag(help: "Sign nothing now. The next refresh signs, above all seen numbers.")
     var noSign = false
 
     @OptionGroup var passphrase: KeyOptions
 
-    @Flag(help: "Print what was done as JSON.")
+    @Flag(help: "Print the result as JSON.")
     var json = false
 
     func validate() throws {

@@ -11,18 +11,20 @@ import ReleaseService
 struct StatusCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "status",
-        abstract: "Says whether what is published verifies and holds for a while, and shows every channel; for cron.",
+        abstract: "Check that published files verify and stay valid, and show every channel; for cron.",
         discussion: """
-            The answer of GET /readyz of a running server, but for what that alone knows: whether its passphrase opens the
-            online key. What people sign (root, targets, channels) is reported within
-            the given time before its end; what the server signs by itself within two days, for then its signing has stopped.
+            Same as GET /readyz of a running server, except that only the server knows
+            whether its passphrase opens the online key. Roles that people sign (root,
+            targets, channels) are reported the given time before they expire. Roles that
+            the server signs are reported two days before, because then its signing has
+            stopped.
 
             EXAMPLES
               patchsrv status --data /srv/patchline
               patchsrv status --data /srv/patchline --within 30d --json
             """
                 + exitCodes([
-                    .done: "everything holds for longer",
+                    .done: "everything stays valid for longer",
                     .refused: "a published tree does not verify, or has lost its timestamp",
                     .malformed: "the configuration file is malformed",
                     .disk: "there is no app in the folder, or no folder",
@@ -34,16 +36,16 @@ struct StatusCommand: AsyncParsableCommand {
 
     @Option(
         name: [.long, .customLong("ready-within")],
-        help: ArgumentHelp("How long before its end a role is reported: 30d, 12h (default: 7d).", valueName: "time")
+        help: ArgumentHelp("Report a role this long before it expires: 30d, 12h (default: 7d).", valueName: "time")
     )
     var within: DurationArgument?
 
     @Option(
-        help: ArgumentHelp("With less than this free on the disk it says so: 500MB (default: 1GB).", valueName: "bytes")
+        help: ArgumentHelp("Report less free disk space than this: 500MB (default: 1GB).", valueName: "bytes")
     )
     var readyFree: ByteCountArgument?
 
-    @Flag(help: "Print the state as JSON.")
+    @Flag(help: "Print the result as JSON.")
     var json = false
 
     func run() async throws {

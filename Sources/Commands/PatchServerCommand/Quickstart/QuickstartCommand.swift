@@ -11,17 +11,20 @@ import SystemPackage
 struct QuickstartCommand: ServingCommand {
     static let configuration = CommandConfiguration(
         commandName: "quickstart",
-        abstract: "Makes keys, signs a folder as a release and serves it: a whole system to try out.",
+        abstract: "Create keys, sign a folder as a release and serve it: a complete trial system.",
         discussion: """
-            FOLDER is a web app with an index.html, or a folder with release.yaml. Makes the folder patchline with keys/,
-            releases/ and server/, and asks for one passphrase, which encrypts the release keys. patchsign makes the keys and
-            signs; patchsrv keeps the online key alone. Then it serves, and prints the two commands of a device.
+            FOLDER is a web app with an index.html, or a folder with release.yaml. Creates
+            the folder patchline with keys/, releases/ and server/, and asks for one
+            passphrase, which encrypts the release keys. patchsign creates the keys and
+            signs; patchsrv has only the online key. Then it serves, and prints the two
+            commands for a device.
 
-            The same command again goes on: changed files of FOLDER become the next release, unchanged ones are served as they
-            are, and so is what an earlier run did not finish.
+            Run the same command again to continue: changed files of FOLDER become the
+            next release, unchanged ones are served as they are. Unfinished work of an
+            earlier run is completed.
 
-            The folder grows into production as it is: move release keys and root-recovery.key off the server, and serve
-            server/ with `patchsrv serve`. Nothing is started again, and devices stay.
+            To move to production, take the release keys and root-recovery.key off the
+            server, and serve server/ with `patchsrv serve`. Devices continue.
 
             EXAMPLES
               patchsrv quickstart dist
@@ -29,7 +32,7 @@ struct QuickstartCommand: ServingCommand {
             """
                 + exitCodes(
                     [
-                        .done: "stopped in good order",
+                        .done: "stopped normally",
                         .failed: "patchsign failed; its error is printed",
                         .refused: "the passphrase does not open the release keys",
                         .malformed: "FOLDER has mistakes",
@@ -41,42 +44,42 @@ struct QuickstartCommand: ServingCommand {
                 )
     )
 
-    @Argument(help: ArgumentHelp("The folder with the web app, or with release.yaml.", valueName: "folder"))
+    @Argument(help: ArgumentHelp("Folder with the web app, or with release.yaml.", valueName: "folder"))
     var folder: String
 
-    @Option(help: ArgumentHelp("Where keys, releases and server are made.", valueName: "dir"))
+    @Option(help: ArgumentHelp("Folder for keys, releases and server.", valueName: "dir"))
     var into = QuickstartFolder.standard
 
     @Option(
         help: ArgumentHelp(
-            "The app's id, which stays for good. Default: that of release.yaml, else app.NAME of the project.",
+            "The app's permanent id (default: that of release.yaml, else app.NAME of the project).",
             valueName: "app"
         ),
         transform: parsed
     )
     var app: AppID?
 
-    @Option(help: ArgumentHelp("A file whose first line is the release keys' passphrase, or -.", valueName: "file"))
+    @Option(help: ArgumentHelp("File whose first line is the release keys' passphrase, or -.", valueName: "file"))
     var passphraseFile: String?
 
-    @Option(help: ArgumentHelp("An environment variable that holds it. Default: it is asked for.", valueName: "name"))
+    @Option(help: ArgumentHelp("Environment variable with the passphrase (default: a prompt).", valueName: "name"))
     var passphraseEnv: String?
 
-    @Option(help: ArgumentHelp("The address where devices ask.", valueName: "address"))
+    @Option(help: ArgumentHelp("Address for devices.", valueName: "address"))
     var host = "127.0.0.1"
 
     @Option(
-        help: ArgumentHelp("The port where devices ask; 0 takes any free one, for operators, too.", valueName: "port")
+        help: ArgumentHelp("Port for devices; 0 takes any free one, also for operators.", valueName: "port")
     )
     var port = 8080
 
-    @Option(help: ArgumentHelp("The port where operators ask. Default: 8081.", valueName: "port"))
+    @Option(help: ArgumentHelp("Port for operators (default: 8081).", valueName: "port"))
     var operatorsPort: Int?
 
-    @Flag(help: "Make and publish, and do not serve.")
+    @Flag(help: "Create and publish, but do not serve.")
     var noServe = false
 
-    @Flag(help: "Print the result as one line of JSON once the server is ready, and the server's log as JSON.")
+    @Flag(help: "Print the result as one line of JSON once the server is ready, then the log as JSON.")
     var json = false
 
     static let newPassphrase = "Passphrase for the new release keys:"

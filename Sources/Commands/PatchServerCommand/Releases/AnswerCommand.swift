@@ -12,12 +12,14 @@ import ServerRecords
 struct AnswerCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "answer",
-        abstract: "Chooses among listed versions for one user or for everyone.",
+        abstract: "Choose among listed versions for one user or for everyone.",
         discussion: """
-            Devices that ask for answers (`patchsync set --answers`) are told by `patchsrv serve` which listed version of a patch
-            is theirs, or that they take nothing new. They follow it to what is signed, listed, meant for them and above what
-            they have, and to nothing else: nothing is taken back by it, no share exceeded, no pause broken. --force makes a
-            running app switch at once. A user's answer goes before everyone's. The server keeps the hash of a user's id.
+            For devices that ask for answers (`patchsync set --answers`), `patchsrv serve`
+            returns the listed version of a patch to install, or that they get nothing
+            new. Devices follow an answer only to a version that is signed, listed, meant
+            for them and newer than theirs: an answer never rolls back, exceeds a share or
+            overrides a pause. With --force, a running app switches at once. A user's
+            answer precedes everyone's. The server stores the hash of a user's id.
 
             EXAMPLES
               patchsrv answer set --data /srv/patchline --channel beta --user alice --patch web@1.5.0 --force
@@ -28,9 +30,9 @@ struct AnswerCommand: AsyncParsableCommand {
             """
                 + exitCodes(
                     [
-                        .refused: "refused: not listed now, or nothing is chosen there; nothing was changed",
-                        .network: "the server of --server cannot be reached, or cannot do it now",
-                        .conflict: "too much is chosen for them, or in the channel, already",
+                        .refused: "refused: not listed now, or no answer exists; nothing was changed",
+                        .network: "the server of --server is unreachable or unavailable",
+                        .conflict: "too many answers exist for them, or in the channel",
                     ],
                     usual: .done
                 ),
@@ -40,18 +42,18 @@ struct AnswerCommand: AsyncParsableCommand {
 
 /// The user and the patch of an answer.
 struct AnswerSubject: ParsableArguments {
-    @Option(help: ArgumentHelp("The user, by the id that the app gives its devices.", valueName: "id"))
+    @Option(help: ArgumentHelp("The user's id, as set by the app on its devices.", valueName: "id"))
     var user: String?
 
-    @Option(help: ArgumentHelp("The user, by the hash that `patchsrv answer list` shows.", valueName: "hash"))
+    @Option(help: ArgumentHelp("The user's hash, as shown by `patchsrv answer list`.", valueName: "hash"))
     var userHash: String?
 
-    @Flag(help: "Everyone for whom nothing else is chosen.")
+    @Flag(help: "Everyone without an answer of their own.")
     var everyone = false
 
     @Option(
         name: .customLong("patch"),
-        help: ArgumentHelp("The patch; with set also the version of it.", valueName: "patch[@version]"),
+        help: ArgumentHelp("The patch; with set also its version.", valueName: "patch[@version]"),
         transform: PatchReference.init(parsing:)
     )
     var reference: PatchReference
@@ -77,7 +79,7 @@ struct AnswerSubject: ParsableArguments {
 struct AnswerSetCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "set",
-        abstract: "Chooses a listed version, or nothing new, in place of what was chosen before.",
+        abstract: "Choose a listed version, or nothing new, in place of the earlier answer.",
         discussion: """
             EXAMPLES
               patchsrv answer set --data /srv/patchline --channel beta --user alice --patch web@1.5.0
@@ -90,17 +92,17 @@ struct AnswerSetCommand: AsyncParsableCommand {
 
     @Option(
         name: .customLong("version"),
-        help: ArgumentHelp("The version, where --patch does not name it. It must be listed now.", valueName: "version"),
+        help: ArgumentHelp("The version, if --patch does not name it. Must be listed now.", valueName: "version"),
         transform: parsed
     )
     var namedVersion: VersionLabel?
 
     private var version: VersionLabel? { subject.reference.version ?? namedVersion }
 
-    @Flag(help: "A running app switches to it at once.")
+    @Flag(help: "Switch a running app to it at once.")
     var force = false
 
-    @Flag(help: "They get nothing new: they keep what they have, and who has nothing gets nothing.")
+    @Flag(help: "Give them nothing new: they keep their version, or none.")
     var hold = false
 
     func validate() throws {
@@ -148,7 +150,7 @@ struct AnswerSetCommand: AsyncParsableCommand {
 struct AnswerListCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "list",
-        abstract: "Shows what is chosen in a channel, users by the hash of their ids.",
+        abstract: "List a channel's answers, with users by the hash of their ids.",
         discussion: """
             EXAMPLES
               patchsrv answer list --data /srv/patchline --channel beta
@@ -203,7 +205,7 @@ struct AnswerListCommand: AsyncParsableCommand {
 struct AnswerRemoveCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "remove",
-        abstract: "Lets the list and its rules alone decide again.",
+        abstract: "Remove an answer: only the list and its rules decide again.",
         discussion: """
             EXAMPLES
               patchsrv answer remove --data /srv/patchline --channel beta --user alice --patch web

@@ -8,7 +8,7 @@ import ReleaseService
 
 /// The options for one channel of one app, and for the output format.
 struct ChannelNames: ParsableArguments {
-    @Option(help: ArgumentHelp("The app; needed where the server has several.", valueName: "app"), transform: parsed)
+    @Option(help: ArgumentHelp("The app. Required if the server has several.", valueName: "app"), transform: parsed)
     var app: AppID?
 
     @Option(
@@ -17,7 +17,7 @@ struct ChannelNames: ParsableArguments {
     )
     var channel: ChannelName
 
-    @Flag(help: "Print it as JSON.")
+    @Flag(help: "Print the result as JSON.")
     var json = false
 }
 

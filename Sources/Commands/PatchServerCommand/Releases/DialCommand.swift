@@ -7,18 +7,21 @@ import PatchServer
 struct DialCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "dial",
-        abstract: "Pauses and resumes versions and sets how many devices take them, up to the signed ceiling.",
+        abstract: "Pause and resume versions, and set their shares and head-counts up to the signed ceiling.",
         discussion: """
-            `patchsrv rollout` is the short form for daily use: one version, one share. This one does several things at once, and
-            sets head-counts.
+            For daily use there is `patchsrv rollout`: one version, one share. This
+            command combines several actions and sets head-counts.
 
-            Takes effect at once and needs no release key. A dial never adds, removes or takes back a version: a device that
-            runs one that pauses keeps it, and raising a share takes it from nobody. Without an action it shows what is set.
-            A version is named PATCH@VERSION or PATCH@sha256:DIGEST; PATCH alone means every version that is listed. All
-            actions of one call are done together, or none is. Versions that a release no longer lists are removed from the dial.
+            Takes effect at once and needs no release key. A dial never adds, removes or
+            rolls back a version: devices that run a paused version keep it, and raising a
+            share takes it from none. Without an action, shows the settings. Name a
+            version as PATCH@VERSION or PATCH@sha256:DIGEST; PATCH alone means all its
+            listed versions. All actions of a call succeed together or fail together.
+            Versions that a release no longer lists are removed from the dial.
 
-            A head-count opens a version to so many devices: each asks `patchsrv serve` for a place before it takes the version,
-            and who has one keeps it. So it is only raised, never lowered or removed.
+            A head-count limits the number of devices that install a version. Each asks
+            `patchsrv serve` for a place before it installs the version, and keeps the
+            place. A head-count can only be raised.
 
             EXAMPLES
               patchsrv dial --data /srv/patchline --channel production
@@ -33,11 +36,11 @@ struct DialCommand: AsyncParsableCommand {
                         .done: "done, or already set",
                         .usage: KeyOptions.noTerminal,
                         .refused:
-                            "refused: above the signed ceiling, not listed, or the token may not; nothing was changed",
-                        .network: "the server of --server cannot be reached, or cannot do it now",
-                        .busy: "another process holds the data folder",
+                            "refused: above the signed ceiling, not listed, or the token lacks the role; nothing was changed",
+                        .network: "the server of --server is unreachable or unavailable",
+                        .busy: "another process uses the data folder",
                         .conflict:
-                            "the dial has another version than --expect says, or a head-count would be lowered; nothing was changed",
+                            "the dial's version differs from --expect, or a head-count would be lowered; nothing was changed",
                     ],
                     usual: .malformed,
                     .disk
@@ -47,13 +50,13 @@ struct DialCommand: AsyncParsableCommand {
     @OptionGroup var place: ChannelOptions
 
     @Option(
-        help: ArgumentHelp("No more devices install it until it is resumed; repeatable.", valueName: "patch[@version]")
+        help: ArgumentHelp("Stop further installs until it is resumed. Repeatable.", valueName: "patch[@version]")
     )
     var pause: [String] = []
 
     @Option(
         help: ArgumentHelp(
-            "Devices install it again, with the share that it had; repeatable.",
+            "Allow installs again, with the earlier share. Repeatable.",
             valueName: "patch[@version]"
         )
     )
@@ -61,7 +64,7 @@ struct DialCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "This share of the devices that may have it installs it; repeatable.",
+            "Share of the eligible devices that install it. Repeatable.",
             valueName: "patch[@version]=share"
         )
     )
@@ -69,16 +72,16 @@ struct DialCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "How many devices may install it at most; can only be raised; repeatable.",
+            "Maximum number of devices that install it; can only be raised. Repeatable.",
             valueName: "patch@version=count"
         )
     )
     var headcount: [String] = []
 
-    @Option(help: ArgumentHelp("Why, in one line; devices that wait for it say so.", valueName: "text"))
+    @Option(help: ArgumentHelp("The reason, in one line. Waiting devices show it.", valueName: "text"))
     var reason: String?
 
-    @Option(help: ArgumentHelp("Refuse unless the dial still has this version.", valueName: "number"))
+    @Option(help: ArgumentHelp("Fail unless the dial still has this version.", valueName: "number"))
     var expect: Int?
 
     @OptionGroup var passphrase: KeyOptions

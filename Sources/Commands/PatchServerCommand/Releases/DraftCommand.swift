@@ -9,11 +9,12 @@ import ServerRecords
 struct DraftCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "draft",
-        abstract: "Shows releases that wait for more signatures, and gives them up.",
+        abstract: "Show and remove drafts: releases that need more signatures.",
         discussion: """
-            A draft is a release that too few key holders have signed. It is never served; the next holder fetches it with
-            `patchsign pull`, and it is published by the signature that completes it. One version of a channel can have one
-            draft: to offer another release in its place, give it up first.
+            A draft is a release with too few signatures. It is never served. The next key
+            holder downloads it with `patchsign pull`; the signature that completes it
+            publishes it. Each version of a channel has at most one draft: to offer
+            another release in its place, remove the draft first.
 
             EXAMPLES
               patchsrv draft list --data /srv/patchline --channel production
@@ -22,9 +23,9 @@ struct DraftCommand: AsyncParsableCommand {
             """
                 + exitCodes(
                     [
-                        .refused: "there is no such draft, or no such channel",
-                        .malformed: "the draft cannot be read (show); remove gives it up all the same",
-                        .busy: "another process holds the data folder (remove)",
+                        .refused: "no such draft, or no such channel",
+                        .malformed: "the draft cannot be read (show); remove still works",
+                        .busy: "another process uses the data folder (remove)",
                     ],
                     usual: .done
                 ),
@@ -35,7 +36,7 @@ struct DraftCommand: AsyncParsableCommand {
 
 /// The options that name one draft.
 struct DraftOptions: ParsableArguments {
-    @Argument(help: ArgumentHelp("Of the draft: the number under `role`.", valueName: "version"))
+    @Argument(help: ArgumentHelp("The draft's version: the number under `role`.", valueName: "version"))
     var version: Int
 
     @OptionGroup var place: LocalChannelOptions
@@ -56,7 +57,7 @@ struct DraftOptions: ParsableArguments {
 struct DraftListCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "list",
-        abstract: "Shows the drafts of a channel; `patchsrv list` shows those of all.",
+        abstract: "List the drafts of a channel; `patchsrv list` shows those of all.",
         discussion: """
             EXAMPLES
               patchsrv draft list --data /srv/patchline --channel production
@@ -79,7 +80,7 @@ struct DraftListCommand: AsyncParsableCommand {
 struct DraftShowCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "show",
-        abstract: "Says what a draft would publish, and who has signed it.",
+        abstract: "Show the changes that a draft would publish, and its signatures.",
         discussion: """
             EXAMPLES
               patchsrv draft show 7 --data /srv/patchline --channel production
@@ -104,7 +105,7 @@ struct DraftShowCommand: AsyncParsableCommand {
 struct DraftRemoveCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "remove",
-        abstract: "Gives a draft up, with the signatures it has; nothing that is served changes.",
+        abstract: "Remove a draft with its signatures. Served files do not change.",
         discussion: """
             EXAMPLES
               patchsrv draft remove 7 --data /srv/patchline --channel production

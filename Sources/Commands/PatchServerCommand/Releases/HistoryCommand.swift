@@ -10,7 +10,7 @@ import ServerRecords
 struct HistoryCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "history",
-        abstract: "Shows the releases of a channel, and edits their labels and notes.",
+        abstract: "Show the releases of a channel, and edit their labels and notes.",
         discussion: """
             EXAMPLES
               patchsrv history --data /srv/patchline --channel production
@@ -21,11 +21,11 @@ struct HistoryCommand: AsyncParsableCommand {
             """
                 + exitCodes(
                     [
-                        .refused: "there is no such channel, or no such release (show, edit)",
+                        .refused: "no such channel, or no such release (show, edit)",
                         .malformed: "a label or notes break a rule (edit), or a record is damaged",
-                        .network: "the server of --server cannot be reached, or cannot do it now",
+                        .network: "the server of --server is unreachable or unavailable",
                         .disk: "there is no app in the folder, or a file could not be read or written",
-                        .conflict: "somebody else edited it at the same time (edit)",
+                        .conflict: "another edit was made at the same time (edit)",
                     ],
                     usual: .done
                 ),
@@ -37,7 +37,7 @@ struct HistoryCommand: AsyncParsableCommand {
 struct HistoryListCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "list",
-        abstract: "Shows the releases of a channel, the newest first.",
+        abstract: "List the releases of a channel, the newest first.",
         discussion: """
             EXAMPLES
               patchsrv history list --data /srv/patchline --channel production --last 200
@@ -46,7 +46,7 @@ struct HistoryListCommand: AsyncParsableCommand {
 
     @OptionGroup var place: ChannelOptions
 
-    @Option(help: ArgumentHelp("How many.", valueName: "count"))
+    @Option(help: ArgumentHelp("Number of releases.", valueName: "count"))
     var last = 20
 
     func validate() throws {
@@ -98,7 +98,7 @@ struct HistoryListCommand: AsyncParsableCommand {
 struct HistoryShowCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "show",
-        abstract: "Shows one release: notes, versions, sizes, and the difference to the release before.",
+        abstract: "Show one release: notes, versions, sizes, and changes since the previous release.",
         discussion: """
             EXAMPLES
               patchsrv history show 7 --data /srv/patchline --channel production
@@ -106,7 +106,7 @@ struct HistoryShowCommand: AsyncParsableCommand {
             """
     )
 
-    @Argument(help: ArgumentHelp("Of the release: the number under `role`.", valueName: "version"))
+    @Argument(help: ArgumentHelp("The release's version: the number under `role`.", valueName: "version"))
     var version: Int
 
     @OptionGroup var place: ChannelOptions
@@ -201,28 +201,28 @@ extension JSON {
 struct HistoryEditCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "edit",
-        abstract: "Changes the label or the notes of a release; nothing that is signed changes.",
+        abstract: "Change the label or the notes of a release. Signed files do not change.",
         discussion: """
             EXAMPLES
               patchsrv history edit 7 --label "spring sale" --data /srv/patchline --channel production
             """
     )
 
-    @Argument(help: ArgumentHelp("Of the release: the number under `role`.", valueName: "version"))
+    @Argument(help: ArgumentHelp("The release's version: the number under `role`.", valueName: "version"))
     var version: Int
 
     @OptionGroup var place: ChannelOptions
 
-    @Option(help: ArgumentHelp("One line, by which people call it.", valueName: "text"))
+    @Option(help: ArgumentHelp("A name for the release, in one line.", valueName: "text"))
     var label: String?
 
-    @Option(help: ArgumentHelp("Any number of lines.", valueName: "text"))
+    @Option(help: ArgumentHelp("Notes, any number of lines.", valueName: "text"))
     var notes: String?
 
-    @Flag(help: "Take the label away.")
+    @Flag(help: "Remove the label.")
     var noLabel = false
 
-    @Flag(help: "Take the notes away.")
+    @Flag(help: "Remove the notes.")
     var noNotes = false
 
     func validate() throws {

@@ -9,13 +9,15 @@ import ReleaseService
 struct OptimizeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "optimize",
-        abstract: "Makes the small forms and packs that a publish leaves for later.",
+        abstract: "Make the small forms and packs that a publish leaves for later.",
         discussion: """
-            `publish` makes fast forms, so that devices see a release within seconds. Smaller forms and packs follow: a running
-            `patchsrv serve` makes them in the background, one release at a time, and this command makes them where no serve runs.
-            Devices take the best form that exists. Forms that no device needs any more are removed.
+            `publish` makes fast forms, so that devices see a release within seconds.
+            Smaller forms and packs follow: a running `patchsrv serve` makes them in the
+            background, one release at a time; without it, use this command. Devices use
+            the best form that exists. Forms that no device needs any more are removed.
 
-            It may be killed at any time and goes on with what is missing. `patchsrv status` shows the work that is left.
+            It can be interrupted at any time; the next run continues. `patchsrv status`
+            shows the remaining work.
 
             EXAMPLES
               patchsrv optimize --data /srv/patchline
@@ -26,7 +28,7 @@ struct OptimizeCommand: AsyncParsableCommand {
                     [
                         .done: "nothing is left to make",
                         .refused: "the published tree does not verify",
-                        .busy: "another process holds the data folder",
+                        .busy: "another process uses the data folder",
                     ],
                     usual: .disk
                 )
@@ -36,7 +38,7 @@ struct OptimizeCommand: AsyncParsableCommand {
     @OptionGroup var apps: AppOptions
     @OptionGroup var packs: PackOptions
 
-    @Flag(help: "Print what was done as JSON.")
+    @Flag(help: "Print the result as JSON.")
     var json = false
 
     func run() async throws {
@@ -97,7 +99,7 @@ struct OptimizeOptions: ParsableArguments {
     @Option(
         name: .customLong("background-optimize"),
         help: ArgumentHelp(
-            "Whether small forms and packs are made in the background; off where `patchsrv optimize` runs from cron.",
+            "Make small forms and packs in the background; off if `patchsrv optimize` runs from cron.",
             valueName: "on|off"
         )
     )

@@ -10,13 +10,15 @@ import ReleaseService
 struct PacksCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "packs",
-        abstract: "Says what an update from each earlier version costs, and makes packs for it.",
+        abstract: "Show the download size of an update from each earlier version, and make packs.",
         discussion: """
-            A pack brings a device from one version of a bundle to another in one request, with a fraction of the bytes. A publish
-            makes those from the last versions (--pack-bases); this command makes others, for a version that apps ship, or that
-            many devices still have. Its manifest and files must be in the tree: patchsrv gc keeps as many releases as it is told.
-            A pack that would have no fewer bytes than an update without one is not kept. After a publish, a pack of more than
-            64 KiB is also left out if it saves less than 10 % of an update: it costs more disk than it is worth. --from and --all keep it.
+            A pack updates a bundle from one version to another in one request, with a
+            fraction of the bytes. A publish makes packs from the last versions
+            (--pack-bases). This command makes others, for a version that apps embed or
+            that many devices still have. Its manifest and files must be in the tree
+            (see --keep of `patchsrv gc`). A pack that is not smaller than an update
+            without it is not kept. A publish also drops a pack of more than 64 KiB that
+            saves less than 10 % of an update; with --from or --all it is kept.
 
             The table has a row for each bundle that the channel lists and each version in the tree that it listed:
             \(Table.updateColumns)
@@ -29,8 +31,8 @@ struct PacksCommand: AsyncParsableCommand {
                 + exitCodes(
                     [
                         .done: "shown, or made and shown",
-                        .refused: "there is no such channel, or no such version to start from in the tree",
-                        .busy: "another process holds the data folder (--from, --all)",
+                        .refused: "no such channel, or the version of --from is not in the tree",
+                        .busy: "another process uses the data folder (--from, --all)",
                     ],
                     usual: .disk
                 )
@@ -40,7 +42,7 @@ struct PacksCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Make packs from this version, or from that of this manifest (SHA-256), to what is listed.",
+            "Make packs from this version, or the version of this manifest (SHA-256), to the listed ones.",
             valueName: "version"
         )
     )
@@ -123,7 +125,7 @@ struct PackOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "From how many earlier versions of a bundle packs are made once it is published; 0 for none (default: 3).",
+            "Number of earlier versions of a bundle to make packs from at a publish; 0 for none (default: 3).",
             valueName: "count"
         )
     )

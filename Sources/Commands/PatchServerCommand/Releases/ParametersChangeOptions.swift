@@ -12,7 +12,7 @@ struct ParametersChangeOptions: ParsableArguments {
     @OptionGroup var place: ChannelOptions
 
     @Option(
-        help: ArgumentHelp("Refuse unless the parameters still have this tag.", valueName: "tag"),
+        help: ArgumentHelp("Fail unless the parameters still have this tag.", valueName: "tag"),
         transform: { text in
             guard let tag = SHA256Digest(hex: text) else {
                 throw ValidationError("--expect must be the tag that `patchsrv parameters show` says")

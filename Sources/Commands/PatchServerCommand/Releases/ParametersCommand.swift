@@ -10,11 +10,12 @@ import SystemPackage
 struct ParametersCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "parameters",
-        abstract: "Shows and changes the online parameters of a channel.",
+        abstract: "Show and change the online parameters of a channel.",
         discussion: """
-            Values by name that running apps read: text, integers, true and false. A change needs no release key, says nothing
-            of versions, and leaves the dial as it is. Devices see it with their next sync, or within half an hour while the
-            app runs. All of one call is done together, or nothing is.
+            Values by name that running apps read: text, integers, true and false. A
+            change needs no release key and affects neither versions nor the dial. Devices
+            see it at their next sync, or within half an hour while the app runs. All
+            changes of a call succeed together or fail together.
 
             EXAMPLES
               patchsrv parameters show --data /srv/patchline --channel production
@@ -27,8 +28,8 @@ struct ParametersCommand: AsyncParsableCommand {
                     .done: "done, or already set",
                     .refused: "refused: the channel has no release, or there would be too many; nothing was changed",
                     .malformed: "the file is malformed",
-                    .network: "the server of --server cannot be reached, or cannot do it now",
-                    .conflict: "the parameters have another tag than --expect says; nothing was changed",
+                    .network: "the server of --server is unreachable or unavailable",
+                    .conflict: "the parameters' tag differs from --expect; nothing was changed",
                 ]),
         subcommands: [
             ParametersShowCommand.self, ParametersSetCommand.self, ParametersUnsetCommand.self,
@@ -40,7 +41,7 @@ struct ParametersCommand: AsyncParsableCommand {
 struct ParametersShowCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "show",
-        abstract: "Show what holds, and the tag that names it.",
+        abstract: "Show the parameters and their tag.",
         discussion: """
             EXAMPLES
               patchsrv parameters show --data /srv/patchline --channel production
@@ -64,17 +65,17 @@ struct ParametersShowCommand: AsyncParsableCommand {
 struct ParametersSetCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "set",
-        abstract: "Set these, beside what is there.",
+        abstract: "Set these parameters, and keep the others.",
         discussion: """
-            A value is read as JSON where it is true, false, an integer or text in quotes; anything else is text as it
-            stands.
+            A value is read as JSON if it is true, false, an integer or text in quotes.
+            Any other value is plain text.
 
             EXAMPLES
               patchsrv parameters set --data /srv/patchline --channel production banner="Sale until 8 pm" cart.limit=20
             """
     )
 
-    @Argument(help: ArgumentHelp("What it is from now on.", valueName: "name=value"))
+    @Argument(help: ArgumentHelp("A name and its new value.", valueName: "name=value"))
     var values: [String]
 
     @OptionGroup var options: ParametersChangeOptions
@@ -105,14 +106,14 @@ struct ParametersSetCommand: AsyncParsableCommand {
 struct ParametersUnsetCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "unset",
-        abstract: "Take these away; what is not there is no error.",
+        abstract: "Remove these parameters. Unknown names are ignored.",
         discussion: """
             EXAMPLES
               patchsrv parameters unset --data /srv/patchline --channel production banner
             """
     )
 
-    @Argument(help: ArgumentHelp("What is to go.", valueName: "name"))
+    @Argument(help: ArgumentHelp("A name to remove.", valueName: "name"))
     var names: [String]
 
     @OptionGroup var options: ParametersChangeOptions
@@ -130,10 +131,10 @@ struct ParametersUnsetCommand: AsyncParsableCommand {
 struct ParametersReplaceCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "replace",
-        abstract: "Set what a file says, and take all others away.",
+        abstract: "Set the parameters of a file, and remove all others.",
         discussion: """
-            The file is a JSON object of names and values: {"banner": "Sale", "cart.limit": 20, "checkout": true}. An
-            empty one takes all away.
+            The file is a JSON object of names and values: {"banner": "Sale",
+            "cart.limit": 20, "checkout": true}. An empty object removes all parameters.
 
             EXAMPLES
               patchsrv parameters replace parameters.json --data /srv/patchline --channel production

@@ -9,10 +9,12 @@ import ServerRecords
 struct ProposalCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "proposal",
-        abstract: "Shows changes that were proposed, and withdraws them.",
+        abstract: "Show and withdraw proposed changes.",
         discussion: """
-            A proposal is an instruction and holds no bytes: `patchsign propose` makes one, `patchsign pull --proposal ID`
-            makes the release from what is published, and publishing that marks it as done. What is done stays in the list.
+            A proposal is an instruction without files. `patchsign propose` creates it,
+            `patchsign pull --proposal ID` makes the release from the published state, and
+            publishing that release marks the proposal as done. Done proposals stay in the
+            list.
 
             EXAMPLES
               patchsrv proposal list --data /srv/patchline --channel production
@@ -22,9 +24,9 @@ struct ProposalCommand: AsyncParsableCommand {
             """
                 + exitCodes(
                     [
-                        .refused: "there is no such proposal, or no such channel",
-                        .busy: "another process holds the records (remove)",
-                        .conflict: "it was published (remove)",
+                        .refused: "no such proposal, or no such channel",
+                        .busy: "another process uses the records (remove)",
+                        .conflict: "the proposal was published (remove)",
                     ],
                     usual: .done
                 ),
@@ -36,7 +38,7 @@ struct ProposalCommand: AsyncParsableCommand {
 /// The options that name one proposal.
 struct ProposalOptions: ParsableArguments {
     @Argument(
-        help: ArgumentHelp("Of the proposal.", valueName: "id"),
+        help: ArgumentHelp("The proposal's id.", valueName: "id"),
         transform: parsed
     )
     var id: ProposalID
@@ -47,7 +49,7 @@ struct ProposalOptions: ParsableArguments {
 struct ProposalListCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "list",
-        abstract: "Shows the proposals of a channel that nobody has carried out, the oldest first.",
+        abstract: "List the open proposals of a channel, the oldest first.",
         discussion: """
             EXAMPLES
               patchsrv proposal list --data /srv/patchline --channel production
@@ -56,7 +58,7 @@ struct ProposalListCommand: AsyncParsableCommand {
 
     @OptionGroup var place: LocalChannelOptions
 
-    @Flag(help: "Those that were published too.")
+    @Flag(help: "Also list published proposals.")
     var all = false
 
     func run() async throws {
@@ -81,7 +83,7 @@ struct ProposalListCommand: AsyncParsableCommand {
 struct ProposalShowCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "show",
-        abstract: "Says what a proposal would have changed when it was made.",
+        abstract: "Show a proposal's changes, as of its creation.",
         discussion: """
             EXAMPLES
               patchsrv proposal show 0123456789abcdef --data /srv/patchline --channel production
@@ -104,7 +106,7 @@ struct ProposalShowCommand: AsyncParsableCommand {
 struct ProposalRemoveCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "remove",
-        abstract: "Withdraws a proposal that was not published.",
+        abstract: "Withdraw an unpublished proposal.",
         discussion: """
             EXAMPLES
               patchsrv proposal remove 0123456789abcdef --data /srv/patchline --channel production

@@ -13,17 +13,21 @@ import SystemPackage
 struct PublishCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "publish",
-        abstract: "Verifies a signed release and makes it the current one.",
+        abstract: "Verify a signed release and make it the current one.",
         discussion: """
-            Every signature and digest of the release is checked first; what does not verify is refused by name and changes
-            nothing. The release must be made from the channel's current one. Below its threshold it is kept as a draft and
-            published once the missing signatures come in. A running `patchsrv serve` needs no restart.
+            Every signature and digest of the release is checked first. A release that
+            does not verify is refused with the reason and changes nothing. The release
+            must be based on the channel's current one. Below its threshold it is kept as
+            a draft, and published with the last missing signature. A running
+            `patchsrv serve` needs no restart.
 
-            Devices see the release within seconds, with fast forms of its files. Smaller forms and packs follow: a running serve
-            makes them, or `patchsrv optimize`, or this command with --optimize.
+            Devices see the release within seconds, with fast forms of its files. Smaller
+            forms and packs are made later by a running serve or by `patchsrv optimize`,
+            or at once with --optimize.
 
-            With --rollout, --paused or --ramp, devices see the release and the share of its new versions together. A draft
-            keeps them until its last signature. `patchsrv rollout` raises the share later.
+            With --rollout, --paused or --ramp, devices see the release and the share of
+            its new versions together. A draft keeps these options until its last
+            signature. `patchsrv rollout` raises the share later.
 
             EXAMPLES
               patchsrv publish Release --data /srv/patchline
@@ -35,19 +39,19 @@ struct PublishCommand: AsyncParsableCommand {
             """
                 + exitCodes(
                     [
-                        .done: "published, so already, or kept as a draft",
+                        .done: "published, published before, or kept as a draft",
                         .usage: KeyOptions.noTerminal,
-                        .refused: "refused: something does not verify, or nobody may sign for the channel",
+                        .refused: "refused: the release does not verify, or no key may sign for the channel",
                         .malformed: "a file of the release is malformed or missing",
-                        .busy: "another process holds the data folder",
+                        .busy: "another process uses the data folder",
                         .conflict:
-                            "conflict: it was not made from the current release, or another draft has its version",
+                            "conflict: it is not based on the current release, or another draft has its version",
                     ],
                     usual: .disk
                 )
     )
 
-    @Argument(help: ArgumentHelp("The folder that `patchsign release` wrote.", valueName: "release"))
+    @Argument(help: ArgumentHelp("Folder written by `patchsign release`.", valueName: "release"))
     var release: String
 
     @OptionGroup var folder: FolderOptions
@@ -59,7 +63,7 @@ struct PublishCommand: AsyncParsableCommand {
     @Flag(help: "Make small forms and packs before the command ends, as `patchsrv optimize` does.")
     var optimize = false
 
-    @Flag(help: "Print what was done as JSON.")
+    @Flag(help: "Print the result as JSON.")
     var json = false
 
     func run() async throws {

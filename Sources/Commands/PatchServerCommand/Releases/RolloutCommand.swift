@@ -9,14 +9,16 @@ import ReleaseClient
 struct RolloutCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "rollout",
-        abstract: "Shows and sets the share of devices that may install a version.",
+        abstract: "Show and set the share of devices that may install a version.",
         discussion: """
-            Takes effect at once and needs no release key, up to the share that the release keys signed. Raising a share
-            takes a version from no device, and neither does a pause. Setting a share resumes a paused version. Without an
-            action, it shows what is set, in every channel unless --channel names one.
+            Takes effect at once and needs no release key, up to the share that the
+            release keys signed. Raising a share or pausing takes a version from no
+            device. Setting a share resumes a paused version. Without an action, shows the
+            shares in every channel, or in that of --channel.
 
-            A schedule (--ramp) raises the share step by step: `patchsrv serve` takes each step when it is due, and so does
-            `patchsrv refresh`. A late step is not made up for. A share that is set by hand, a pause and a withdrawal end it.
+            A schedule (--ramp) raises the share step by step. `patchsrv serve` or
+            `patchsrv refresh` takes each step when it is due; a late step is not made up
+            for. A share set by hand, a pause or a withdrawal ends the schedule.
 
             EXAMPLES
               patchsrv rollout --data /srv/patchline               (shows every channel)
@@ -31,10 +33,10 @@ struct RolloutCommand: AsyncParsableCommand {
                         .done: "done, or already set",
                         .usage: KeyOptions.noTerminal,
                         .refused:
-                            "refused: above the signed share, not listed, or the token may not; nothing was changed",
-                        .network: "the server of --server cannot be reached, or cannot do it now",
-                        .busy: "another process holds the data folder",
-                        .conflict: "the dial has another version than --expect says; nothing was changed",
+                            "refused: above the signed share, not listed, or the token lacks the role; nothing was changed",
+                        .network: "the server of --server is unreachable or unavailable",
+                        .busy: "another process uses the data folder",
+                        .conflict: "the dial's version differs from --expect; nothing was changed",
                     ],
                     usual: .malformed,
                     .disk
@@ -75,7 +77,7 @@ struct RolloutCommand: AsyncParsableCommand {
         }
     }
 
-    @Argument(help: ArgumentHelp("The version; a patch alone for all of its versions.", valueName: "patch[@version]"))
+    @Argument(help: ArgumentHelp("The version, or a patch for all its versions.", valueName: "patch[@version]"))
     var version: String?
 
     @Argument(
@@ -86,44 +88,44 @@ struct RolloutCommand: AsyncParsableCommand {
 
     @OptionGroup var server: PlaceOptions
 
-    @Option(help: ArgumentHelp("The app; needed where the server has several.", valueName: "app"), transform: parsed)
+    @Option(help: ArgumentHelp("The app. Required if the server has several.", valueName: "app"), transform: parsed)
     var app: AppID?
 
     @Option(
         help: ArgumentHelp(
-            "The channel. Default: the only one, or the one that lists the version.",
+            "The channel (default: the only one, or the one that lists the version).",
             valueName: "channel"
         ),
         transform: parsed
     )
     var channel: ChannelName?
 
-    @Flag(help: "Print it as JSON.")
+    @Flag(help: "Print the result as JSON.")
     var json = false
 
     @Option(
-        help: ArgumentHelp("Raise its share step by step, beginning now: 1%,5%,25%,100%.", valueName: "shares"),
+        help: ArgumentHelp("Raise the share step by step from now on: 1%,5%,25%,100%.", valueName: "shares"),
         transform: RampPart.init(_:)
     )
     var ramp: RampPart?
 
-    @Option(help: ArgumentHelp("The time between two steps of --ramp: 6h, 1d.", valueName: "time"))
+    @Option(help: ArgumentHelp("Time between two steps of --ramp: 6h, 1d.", valueName: "time"))
     var every: DurationArgument?
 
     @Option(
         name: .customLong("default"),
         help: ArgumentHelp(
-            "The share that new versions of this channel begin with where a publish says none; none removes it.",
+            "Initial share of new versions in this channel, unless a publish sets one; none removes it.",
             valueName: "share|none"
         ),
         transform: Default.init(_:)
     )
     var usual: Default?
 
-    @Option(help: ArgumentHelp("Why, in one line; devices that wait for it say so.", valueName: "text"))
+    @Option(help: ArgumentHelp("The reason, in one line. Waiting devices show it.", valueName: "text"))
     var reason: String?
 
-    @Option(help: ArgumentHelp("Refuse unless the dial still has this version.", valueName: "number"))
+    @Option(help: ArgumentHelp("Fail unless the dial still has this version.", valueName: "number"))
     var expect: Int?
 
     @OptionGroup var passphrase: KeyOptions

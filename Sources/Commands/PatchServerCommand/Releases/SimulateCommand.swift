@@ -8,11 +8,12 @@ import FleetSimulation
 struct SimulateCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "simulate",
-        abstract: "Says what the published list and a dial would do to a fleet of devices; turns nothing.",
+        abstract: "Show the effect of the published list and a dial on a fleet of devices. Changes nothing.",
         discussion: """
-            By the list and the dial as they are published, and what --dial and --pause say besides. Every device decides as devices
-            do, and the table says how many get which version, and by the codes of `patchsync explain` why the others do not.
-            `patchsign simulate --help` says what a fleet's file is.
+            Uses the published list and dial, changed by --dial and --pause. Every device
+            decides as real devices do. The table shows how many get each version, and the
+            codes of `patchsync explain` for the others. `patchsign simulate --help`
+            describes the fleet file.
 
             EXAMPLES
               patchsrv simulate --data /srv/patchline --channel production --fleet fleet.yaml

@@ -9,16 +9,20 @@ import SystemPackage
 struct BlocksCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "blocks",
-        abstract: "Shows the blocks of a page, and what of its marks was probably meant otherwise.",
+        abstract: "Show the blocks of a page, and probable mistakes in its marks.",
         discussion: """
-            Takes a page (up to 5 MB) apart as patchsrv pages does, and prints its template tag, its SHA-1, and the blocks between
-            <!--sonicdiff-NAME--> and <!--sonicdiff-NAME-end-->, with their bytes, comments included. Pages with one template tag
-            differ in their title and their blocks alone, so that clients which have one of them get no more than these of another.
+            Parses a page (up to 5 MB) as patchsrv pages does. Prints its template tag,
+            its SHA-1, and the blocks between <!--sonicdiff-NAME--> and
+            <!--sonicdiff-NAME-end--> with their bytes, comments included. Pages with the
+            same template tag differ only in their title and blocks: clients that have one
+            of them download only these of another.
 
-            What is passed over without a word when a page is sent is a warning here, with its line in the page: a start without
-            an end, an end without a start, a block within another, an empty one, a name that stands twice, and a comment that
-            is nearly a mark; and so is a nonce or a form's token outside of every block, by which every answer has another
-            template. At most \(PageLimits.doubts) are told, and the exit code is 0 with them too.
+            Warnings, each with its line, name faults that are ignored when a page is
+            sent: a start without an end, an end without a start, a block within another,
+            an empty block, a duplicate name, and a comment that resembles a mark. A nonce
+            or a form token outside of every block is a warning too, because it makes each
+            answer's template different. At most \(PageLimits.doubts) are printed, and the
+            exit code is still 0.
 
             EXAMPLES
               patchsrv blocks page.html
@@ -31,7 +35,7 @@ struct BlocksCommand: AsyncParsableCommand {
     @Argument(help: ArgumentHelp("The page, or - for standard input.", valueName: "file"))
     var file: String
 
-    @Flag(help: "Print it as JSON.")
+    @Flag(help: "Print the result as JSON.")
     var json = false
 
     func run() async throws {

@@ -13,7 +13,7 @@ struct OperatorOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "The address where operators ask: /api/v1, /healthz, /readyz and /metrics.",
+            "Address for operators: /api/v1, /healthz, /readyz and /metrics.",
             valueName: "address"
         )
     )
@@ -21,7 +21,7 @@ struct OperatorOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "The port where operators ask; 0 takes any free one (default: \(standardPort), or any free one with --port 0).",
+            "Port for operators; 0 takes any free one (default: \(standardPort), or any free one with --port 0).",
             valueName: "port"
         )
     )
@@ -29,7 +29,7 @@ struct OperatorOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Whether operators may ask without TLS from other machines, tokens and all: on or off.",
+            "Accept operators of other machines without TLS, tokens included: on or off.",
             valueName: "on|off"
         )
     )

@@ -10,7 +10,7 @@ struct PackDemandOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Bytes that an app's packs may have together while packs are made because devices ask for them; 0B for none "
+            "Maximum size of an app's packs while packs are made on request of devices; 0B for none "
                 + "(default: 1GB).",
             valueName: "bytes"
         )

@@ -14,25 +14,27 @@ import SystemPackage
 struct PagesCommand: ServingCommand {
     static let configuration = CommandConfiguration(
         commandName: "pages",
-        abstract: "Stands in front of a site and sends of its pages what changed.",
+        abstract: "Proxy a site, and send only the changed parts of its pages.",
         discussion: """
-            Asks --upstream for all that it is asked for, and passes its answers on as they come. Of pages (text/html, status 200,
-            up to 5 MB) it sends less to clients that have an earlier one:
+            Forwards every request to --upstream and streams the answers. For pages
+            (text/html, status 200, up to 5 MB), clients with an earlier version receive
+            less:
+              - Clients of VasSonic, and devices with Patchline, get 304 for an unchanged page, and only the blocks between \
+            <!--sonicdiff-NAME--> and <!--sonicdiff-NAME-end--> if its template is unchanged.
+              - Browsers with the content coding dcz (RFC 9842; over HTTPS, or on their own machine) get a page compressed \
+            against an earlier one. Unless a route differs, this applies to requests without cookies and credentials.
 
-            - Clients of VasSonic, and devices with Patchline, get 304 for a page that they have, and the blocks between
-              <!--sonicdiff-NAME--> and <!--sonicdiff-NAME-end--> where its template is the one that they have.
-            - Browsers that take the content coding dcz (RFC 9842; over HTTPS, or on their own machine) get a page compressed
-              against the one before. Unless a route says otherwise, these are pages that are asked for without cookies and
-              credentials.
+            All other answers are unchanged. --routes is a JSON file
+            (\(PageRoutes.format)) that sets which of these apply to which paths; without
+            it, all apply to all paths. It is read once.
 
-            Pages without such comments, and all else, pass as they are. --routes names a file of \(PageRoutes.format), in JSON,
-            that says for which paths which of it holds; without it, all of it holds for all paths. It is read once.
+            Options can also be set in the environment (PATCHSRV_UPSTREAM) or in a file
+            (--config). Use another file than for patchsrv serve, because both have a
+            port.
 
-            Its options may stand in the environment (PATCHSRV_UPSTREAM) and in a file (--config); give it a file of its own
-            beside one of patchsrv serve, for both have a port.
-
-            Keeps nothing on disk. Prints a line once it listens. The first SIGINT or SIGTERM lets answers in flight finish, the
-            second ends it at once. SIGHUP reads the certificate again and goes on in a new access log.
+            Nothing is stored on disk. A line is printed once it listens. The first SIGINT
+            or SIGTERM waits for answers in flight, the second ends it at once. SIGHUP
+            reads the certificate again and opens a new access log.
 
             EXAMPLES
               patchsrv pages --upstream http://127.0.0.1:3000
@@ -41,10 +43,10 @@ struct PagesCommand: ServingCommand {
             """
                 + exitCodes(
                     [
-                        .done: "stopped in good order",
+                        .done: "stopped normally",
                         .refused: "the certificate cannot be used",
                         .malformed: "a file that was read is malformed; file and field are named",
-                        .network: "the address cannot be listened on",
+                        .network: "cannot listen on the address",
                         .busy: "the port is in use",
                         .interrupted: "ended at once by a second SIGINT, or not stopped in time after the first",
                         .terminated: "ended at once by a second SIGTERM, or not stopped in time after the first",
@@ -64,61 +66,64 @@ struct PagesCommand: ServingCommand {
         ServeSettings.port("metrics-port"),
     ]
 
-    @Option(help: ArgumentHelp("The site's server: http:// or https://, and at most a path.", valueName: "url"))
+    @Option(help: ArgumentHelp("URL of the site's server: http:// or https://, with at most a path.", valueName: "url"))
     var upstream: String
 
-    @Option(help: ArgumentHelp("A file that says which pages are sent how, in JSON.", valueName: "file"))
+    @Option(help: ArgumentHelp("JSON file with rules for paths.", valueName: "file"))
     var routes: String?
 
     @Option(
-        help: ArgumentHelp("Trust these authorities for --upstream, and not the system's (PEM).", valueName: "file")
+        help: ArgumentHelp("Authorities to trust for --upstream, in place of the system's (PEM).", valueName: "file")
     )
     var upstreamCa: String?
 
     @Option(
-        help: ArgumentHelp("How long the site's server may stand still: 30s, 2m (default: 60s).", valueName: "time")
+        help: ArgumentHelp(
+            "Time limit for a site's server without progress: 30s, 2m (default: 60s).",
+            valueName: "time"
+        )
     )
     var upstreamTimeout: DurationArgument?
 
     @Option(
         help: ArgumentHelp(
-            "Bytes of pages that are kept in memory, for later ones to be compressed against (default: 64MB).",
+            "Memory for earlier pages to compress against (default: 64MB).",
             valueName: "bytes"
         )
     )
     var memory: ByteCountArgument?
 
-    @Option(help: ArgumentHelp("The address where clients ask.", valueName: "address"))
+    @Option(help: ArgumentHelp("Address for clients.", valueName: "address"))
     var host = "127.0.0.1"
 
-    @Option(help: ArgumentHelp("The port where clients ask; 0 takes any free one.", valueName: "port"))
+    @Option(help: ArgumentHelp("Port for clients; 0 takes any free one.", valueName: "port"))
     var port = 8080
 
     @Option(
         help: ArgumentHelp(
-            "Where to add one line for each request, with its time; - is standard output.",
+            "File for one line per request, with its time; - is standard output.",
             valueName: "file"
         )
     )
     var accessLog: String?
 
-    @Option(help: ArgumentHelp("How lines are written: text or json.", valueName: "format"))
+    @Option(help: ArgumentHelp("Format of log lines: text or json.", valueName: "format"))
     var logFormat = LogFormat.text
 
     @Option(
         help: ArgumentHelp(
-            "Addresses or networks of proxies in front, with commas: what they say of who asks is passed on (X-Forwarded-…).",
+            "Proxies in front: addresses or networks, separated by commas. Their X-Forwarded-… fields are passed on.",
             valueName: "addresses"
         )
     )
     var trustedProxy: ProxyAddresses?
 
-    @Option(help: ArgumentHelp("The address of --metrics-port.", valueName: "address"))
+    @Option(help: ArgumentHelp("Address of --metrics-port.", valueName: "address"))
     var metricsHost = "127.0.0.1"
 
     @Option(
         help: ArgumentHelp(
-            "The port of /metrics and /healthz; 0 takes any free one. Without it they are nowhere.",
+            "Port of /metrics and /healthz; 0 takes any free one (default: not served).",
             valueName: "port"
         )
     )

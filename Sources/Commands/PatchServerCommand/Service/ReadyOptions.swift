@@ -9,7 +9,7 @@ import SystemPackage
 struct ReadyOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "How long before the end of a role that people sign /readyz says so: 7d, 12h (default: 7d).",
+            "/readyz reports a role that people sign this long before it expires: 7d, 12h (default: 7d).",
             valueName: "time"
         )
     )
@@ -17,7 +17,7 @@ struct ReadyOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "With less than this free on the disk /readyz says so: 500MB (default: 1GB; 0B looks at nothing).",
+            "/readyz reports less free disk space than this: 500MB (default: 1GB; 0B disables it).",
             valueName: "bytes"
         )
     )

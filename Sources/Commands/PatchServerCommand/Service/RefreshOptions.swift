@@ -11,7 +11,7 @@ import SystemPackage
 struct RefreshOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "How old a timestamp may become before it is signed again: 6h, 30m; off leaves that to patchsrv refresh.",
+            "Age at which a timestamp is signed again: 6h, 30m; off leaves that to patchsrv refresh.",
             valueName: "time"
         )
     )

@@ -14,35 +14,40 @@ import SystemPackage
 struct ServeCommand: ServingCommand {
     static let configuration = CommandConfiguration(
         commandName: "serve",
-        abstract: "Serves the published tree over HTTP or HTTPS, and signs it again in time.",
+        abstract: "Serve the published tree over HTTP or HTTPS, and sign it again in time.",
         discussion: """
-            Devices ask --host and --port: the tree, packs and answers, and nothing else is there. Operators and pipelines ask
-            --operators-host and --operators-port, on this machine alone unless you say otherwise: /api/v1, /healthz, /readyz
-            and /metrics. One certificate is shown by both.
+            Devices use --host and --port: tree, packs and answers, nothing else.
+            Operators and pipelines use --operators-host and --operators-port, by default
+            on this machine only: /api/v1, /healthz, /readyz and /metrics. Both use the
+            same certificate.
 
-            Needs no restart after `patchsrv publish`, `patchsrv dial` or `patchsrv trust`. Prints a line for each of the two once
-            it listens, the devices' last. The first SIGINT or SIGTERM lets answers and uploads in flight finish for as long as
-            --stop-within says, the second ends it at once, and so does the end of that time, two seconds later, whatever is at
-            work then. An upload that did not finish goes on at its next byte with the next serve. GET /healthz answers 200 while
-            the process lives; GET /readyz answers 200 while what it serves verifies and holds for a while and the disk has
-            room, else 503 with what must be done.
+            Needs no restart after `patchsrv publish`, `patchsrv dial` or
+            `patchsrv trust`. Prints a line for each listener when it is ready, the
+            devices' last. The first SIGINT or SIGTERM gives answers and uploads in
+            flight --stop-within to finish. Two seconds later, or at a second signal, all
+            end. An unfinished upload resumes at its next byte with the next serve. GET
+            /healthz answers 200 while the process runs, GET /readyz while the published
+            files verify and stay valid and the disk has room, else 503 with the necessary
+            action.
 
-            It takes the steps of rollout schedules when they are due (`patchsrv rollout --ramp`).
+            Every six hours it signs snapshot, timestamp and dial again. If the online key
+            is encrypted and no passphrase is set, it asks at the terminal and keeps the
+            passphrase in memory, also for the API. Without it, a warning is printed,
+            devices are served, and signing is left to `patchsrv refresh`; the API accepts
+            uploads, but publishes nothing and changes no dial (503, keyLocked). Due steps
+            of rollout schedules are taken too (`patchsrv rollout --ramp`).
 
-            Every six hours it signs snapshot, timestamp and dial again, for which it opens the online key for a moment. Where
-            the key is encrypted and no passphrase is named, it asks at the terminal and keeps the answer in memory, for the
-            API too. Without an answer it serves devices, says so once, and leaves signing to `patchsrv refresh`; the API then
-            takes uploads in and publishes nothing, and turns nothing (503, keyLocked).
+            Renewed certificates are read within a minute, or at SIGHUP, which also opens
+            a new access log for logrotate. A pair that does not match is reported, and
+            the previous one stays in use. After each publish, by any process, smaller
+            forms and packs are made in the background at low priority,
+            unless --background-optimize is off.
 
-            Certificates are read again within a minute of their renewal; a pair that does not fit is reported, and the one
-            before goes on. SIGHUP reads them at once and goes on in a new access log, for logrotate.
-
-            After each publish, by whichever process, it makes smaller forms and packs in the background, one release at a time
-            and at a low priority (--background-optimize off leaves that to `patchsrv optimize`).
-
-            Every option can also be set by a variable, PATCHSRV_READY_WITHIN for --ready-within, or in a YAML file named by
-            --config or PATCHSRV_CONFIG, `ready-within: 7d`. The command line wins over the environment, the environment over
-            the file. --print-config shows what holds and where it comes from, as such a file.
+            Every option can also be set by a variable (PATCHSRV_READY_WITHIN
+            for --ready-within), or in the YAML file of --config or PATCHSRV_CONFIG
+            (`ready-within: 7d`). The command line precedes the environment, and the
+            environment the file. With --print-config, all settings are printed with their
+            sources, as such a file.
 
             EXAMPLES
               patchsrv serve --data /srv/patchline
@@ -54,10 +59,10 @@ struct ServeCommand: ServingCommand {
             """
                 + exitCodes(
                     [
-                        .done: "stopped in good order",
+                        .done: "stopped normally",
                         .refused: "the passphrase does not open the online key, or tokens would travel in the clear",
                         .malformed: "the configuration file is malformed; file, line and key are named",
-                        .network: "the address cannot be listened on",
+                        .network: "cannot listen on the address",
                         .busy: "a port is in use, or the folder is being restored",
                         .interrupted: "ended at once by a second SIGINT, or not stopped in time after the first",
                         .terminated: "ended at once by a second SIGTERM, or not stopped in time after the first",
@@ -68,11 +73,11 @@ struct ServeCommand: ServingCommand {
 
     @OptionGroup var folder: FolderOptions
 
-    @Option(help: ArgumentHelp("The address where devices ask.", valueName: "address"))
+    @Option(help: ArgumentHelp("Address for devices.", valueName: "address"))
     var host = "127.0.0.1"
 
     @Option(
-        help: ArgumentHelp("The port where devices ask; 0 takes any free one, for operators, too.", valueName: "port")
+        help: ArgumentHelp("Port for devices; 0 takes any free one, also for operators.", valueName: "port")
     )
     var port = 8080
 
@@ -80,20 +85,20 @@ struct ServeCommand: ServingCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Where to add one line for each request, with its time; - is standard output.",
+            "File for one line per request, with its time; - is standard output.",
             valueName: "file"
         )
     )
     var accessLog: String?
 
-    @Option(help: ArgumentHelp("How lines are written: text or json.", valueName: "format"))
+    @Option(help: ArgumentHelp("Format of log lines: text or json.", valueName: "format"))
     var logFormat = LogFormat.text
 
     @OptionGroup var ready: ReadyOptions
 
     @Option(
         help: ArgumentHelp(
-            "How long answers and uploads in flight may go on once it is told to stop: 10s, 2m (default: 10s).",
+            "Time for answers and uploads in flight at shutdown: 10s, 2m (default: 10s).",
             valueName: "time"
         )
     )
@@ -101,8 +106,8 @@ struct ServeCommand: ServingCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Connections at a time, at most half of the files that it may open; for one more, the one that has waited "
-                + "longest goes (default: 1024).",
+            "Maximum connections, at most half of the open-file limit. A further one replaces the one that waited longest "
+                + "(default: 1024).",
             valueName: "number"
         )
     )
@@ -110,7 +115,7 @@ struct ServeCommand: ServingCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Bytes a second that clients must send of uploads and take of answers, on the average (default: 2kB).",
+            "Minimum average rate of uploads and of reading answers, in bytes a second (default: 2kB).",
             valueName: "bytes"
         )
     )
@@ -118,7 +123,7 @@ struct ServeCommand: ServingCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Whether the release service answers: operators under /api/v1, devices that ask for places and answers.",
+            "Enable the release service: operators under /api/v1, places and answers for devices.",
             valueName: "on|off"
         )
     )
@@ -126,8 +131,8 @@ struct ServeCommand: ServingCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Addresses or networks of proxies in front, with commas: from them X-Forwarded-For says who asks, for limits and "
-                + "the access log.",
+            "Proxies in front: addresses or networks, separated by commas. Their X-Forwarded-For names the client, for limits "
+                + "and the access log.",
             valueName: "addresses"
         )
     )
@@ -139,7 +144,7 @@ struct ServeCommand: ServingCommand {
     @OptionGroup var tls: TLSOptions
     @OptionGroup var refresh: RefreshOptions
 
-    @Flag(help: "Print every setting with where it comes from, and end.")
+    @Flag(help: "Print every setting with its source, and exit.")
     var printConfig = false
 
     func validate() throws {

@@ -10,16 +10,16 @@ import SystemPackage
 struct TLSOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "Speak HTTPS with this certificate: PEM, the server's own first, then those that lead to a known root.",
+            "Use HTTPS with this certificate: PEM, the server's own first, then the intermediates.",
             valueName: "file"
         )
     )
     var tlsCertificate: String?
 
-    @Option(help: ArgumentHelp("The certificate's private key: PEM.", valueName: "file"))
+    @Option(help: ArgumentHelp("Private key of the certificate (PEM).", valueName: "file"))
     var tlsKey: String?
 
-    @Option(help: ArgumentHelp("A file whose first line is that key's passphrase.", valueName: "file"))
+    @Option(help: ArgumentHelp("File whose first line is that key's passphrase.", valueName: "file"))
     var tlsPassphraseFile: String?
 
     func validate() throws {

@@ -6,7 +6,7 @@ import PatchStore
 
 /// The apps of a server to which a command applies.
 struct AppOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("Only this app; else every one of the server.", valueName: "app"), transform: parsed)
+    @Option(help: ArgumentHelp("Only this app (default: all apps of the server).", valueName: "app"), transform: parsed)
     var app: AppID?
 
     /// - Parameter damaged: Whether apps whose trees have lost their timestamp are included.

@@ -24,7 +24,7 @@ struct FolderOptions: ParsableArguments {
 struct SettingsFileOption: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "A YAML file that sets what the command line and the environment do not (or PATCHSRV_CONFIG).",
+            "YAML file with settings (or PATCHSRV_CONFIG). Command line and environment precede it.",
             valueName: "file"
         )
     )
@@ -39,13 +39,13 @@ struct KeyOptions: ParsableArguments {
         "the command line was not understood, or names no passphrase for an encrypted key and there is no terminal to ask"
 
     @Option(
-        help: ArgumentHelp("A file whose first line is the online key's passphrase, or -.", valueName: "file")
+        help: ArgumentHelp("File whose first line is the online key's passphrase, or -.", valueName: "file")
     )
     var passphraseFile: String?
 
     @Option(
         help: ArgumentHelp(
-            "An environment variable that holds it (default: \(KeyOptions.variable) where it is set, else a prompt).",
+            "Environment variable with the passphrase (default: \(KeyOptions.variable) if set, else a prompt).",
             valueName: "name"
         )
     )

@@ -16,7 +16,7 @@ struct PlaceOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "A running server in place of the folder: https://patches.example.com (or PATCHSRV_SERVER).",
+            "URL of a running server, in place of the folder: https://patches.example.com (or PATCHSRV_SERVER).",
             valueName: "url"
         )
     )
@@ -24,7 +24,7 @@ struct PlaceOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "With --server: a file with the token's text, or -. Default: the value of \(TokenReading.variable).",
+            "With --server: file with the token's text, or - (default: the value of \(TokenReading.variable)).",
             valueName: "file"
         )
     )
@@ -32,19 +32,19 @@ struct PlaceOptions: ParsableArguments {
 
     @Option(
         name: .customLong("ca"),
-        help: ArgumentHelp("With --server: the authority, in PEM, in place of the system's.", valueName: "file")
+        help: ArgumentHelp("With --server: authority to trust, in place of the system's (PEM).", valueName: "file")
     )
     var authorities: String?
 
     @Flag(
         name: .customLong("insecure-http"),
-        help: "With --server: send the token without TLS to another machine, too."
+        help: "With --server: send the token without TLS, also to another machine."
     )
     var insecureHTTP = false
 
     @Option(
         help: ArgumentHelp(
-            "With --server: how often more a request is made where it may help (0 to 100).",
+            "With --server: number of retries of a failed request, 0 to 100.",
             valueName: "number"
         )
     )

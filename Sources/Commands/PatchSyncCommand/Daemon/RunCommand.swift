@@ -15,19 +15,21 @@ import UnixSignals
 struct RunCommand: LastingCommand {
     static let configuration = CommandConfiguration(
         commandName: "run",
-        abstract: "Keep all stores of this device: sync, serve, confirm or roll back, in one process.",
+        abstract: "Run all stores of this device in one process: sync, serve, confirm or roll back.",
         discussion: """
-            Which stores, and how each is kept, stands in a settings file. It has every setting of
-            `patchsync serve` and `patchsync set`, under the name of its option. It is read again when it changes, and at SIGHUP: a
-            store is stopped and started only for a setting that needs it, such as its port. Where it cannot be read, the settings before it
-            hold, and the reason is printed.
+            The settings file names the stores and the settings of each: those of
+            `patchsync serve` and `patchsync set`, under the option's name. It is read
+            again when it changes and at SIGHUP. A store restarts only for a setting that
+            needs it, such as its port. If the file cannot be read, the previous settings
+            apply and the error is printed.
 
-            A store is asked for at its interval, a tenth more or less; after a failure sooner, and then ever later; and as soon as a
-            network comes back. Between, it sleeps. What a sync staged starts by its rules, and otherwise
-            when the page reloads, at the next launch, or while no page can be disturbed.
+            Each store syncs at its interval, plus or minus 10 %. After a failure it
+            retries sooner, then ever less often; it also syncs as soon as a network
+            returns. A staged version starts by its rules, else when the page reloads, at
+            the next launch, or while no page can be disturbed.
 
-            Under systemd it says when it is ready, what it does, and that it is alive (Type=notify-reload, WatchdogSec=), and takes a
-            socket that the manager opened.
+            Under systemd it reports readiness, status and liveness (Type=notify-reload,
+            WatchdogSec=), and accepts a socket that systemd opened.
 
             EXAMPLES
               patchsync run
@@ -43,20 +45,20 @@ struct RunCommand: LastingCommand {
             """
                 + exitCodes(
                     [
-                        .done: "stopped in good order (SIGINT, SIGTERM)",
-                        .malformed: "the settings file is not what it should be",
+                        .done: "stopped normally (SIGINT, SIGTERM)",
+                        .malformed: "the settings file is not valid",
                         .busy: "another process serves one of the stores",
-                        .interrupted: "told by SIGINT to stop, and still at work 15 seconds later",
-                        .terminated: "told by SIGTERM to stop, and still at work 15 seconds later",
+                        .interrupted: "still busy 15 seconds after SIGINT",
+                        .terminated: "still busy 15 seconds after SIGTERM",
                     ],
                     usual: .disk
                 )
     )
 
-    @Option(name: .long, help: ArgumentHelp("The settings.", valueName: "file"))
+    @Option(name: .long, help: ArgumentHelp("The settings file.", valueName: "file"))
     var config = DaemonSettings.standardFile.string
 
-    @Flag(name: .long, help: "Print JSON instead of text.")
+    @Flag(name: .long, help: "Print events as JSON, one object a line.")
     var json = false
 
     func run() async throws {

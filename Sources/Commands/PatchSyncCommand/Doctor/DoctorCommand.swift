@@ -15,11 +15,11 @@ import SystemPackage
 struct DoctorCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "doctor",
-        abstract: "Look at store, disk, clock, trust, servers and port, and say what to do.",
+        abstract: "Check store, disk, clock, trust, servers and port, and suggest fixes.",
         discussion: """
-            Changes nothing. Each server is asked for the metadata that a sync would begin with, and its answer is judged as a
-            sync judges it. With --root it compares the store with the root of trust that the app ships. The page "When a
-            device has trouble" has a row for each code.
+            Changes nothing. Requests the first metadata of a sync from each server and
+            checks it as a sync does. With --root, compares the store with the root of
+            trust in the app. The page "When a device has trouble" explains each code.
 
             EXAMPLES
               patchsync doctor --store /var/lib/app
@@ -27,23 +27,23 @@ struct DoctorCommand: AsyncParsableCommand {
               patchsync doctor --config /etc/patchline/patchsync.yaml
             """
                 + exitCodes([
-                    .done: "all is well",
-                    .refused: "a fault",
-                    .due: "warnings, and no fault",
+                    .done: "no faults, no warnings",
+                    .refused: "faults found",
+                    .due: "warnings, but no faults",
                 ])
     )
 
     @OptionGroup var options: StoreOptions
 
-    @Option(help: ArgumentHelp("The settings of `patchsync run`, to look at each of its stores.", valueName: "file"))
+    @Option(help: ArgumentHelp("Check each store of this settings file of `patchsync run`.", valueName: "file"))
     var config: String?
 
-    @Option(help: ArgumentHelp("The root of trust that the app ships, to compare with the store's.", valueName: "file"))
+    @Option(help: ArgumentHelp("The root of trust in the app, to compare with the store's.", valueName: "file"))
     var root: String?
 
     @OptionGroup var build: AppBuildOption
 
-    @Option(help: ArgumentHelp("How long a server may take to answer.", valueName: "seconds"))
+    @Option(help: ArgumentHelp("Time limit for each server's answer, in seconds.", valueName: "seconds"))
     var within = 10
 
     func validate() throws {

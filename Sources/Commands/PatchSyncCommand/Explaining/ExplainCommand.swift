@@ -10,12 +10,13 @@ import SystemPackage
 struct ExplainCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "explain",
-        abstract: "Say why this device gets or does not get each listed version, and what would turn it. No network.",
+        abstract: "Explain why this device gets or does not get each listed version. No network.",
         discussion: """
-            By the list and the dial that this device verified last: each rule of a version with what it needs, what the device
-            has, its answer, and the smallest change with which it would let the version through. The same facts give the same
-            answer on every machine, so a device's --facts can be explained elsewhere. The page "Why a device has what it has"
-            names every code.
+            Evaluates the list and the dial that this device verified last. For each rule
+            of a version it shows the requirement, the device's value, the result, and the
+            smallest change that would satisfy the rule. The result depends only on these
+            facts, so a device's --facts can be explained on another machine. The page
+            "Why a device has what it has" lists the codes.
 
             EXAMPLES
               patchsync explain --store /var/lib/app
@@ -26,7 +27,7 @@ struct ExplainCommand: AsyncParsableCommand {
             """
                 + exitCodes(
                     [
-                        .done: "told",
+                        .done: "shown",
                         .refused: "nothing to explain: no list yet, or no such patch or version in it",
                         .malformed: "a file of the store, or of --as, is malformed",
                     ],
@@ -36,19 +37,19 @@ struct ExplainCommand: AsyncParsableCommand {
 
     @OptionGroup var options: StoreOptions
 
-    @Argument(help: ArgumentHelp("This patch, or this version of it, alone.", valueName: "patch[@version]"))
+    @Argument(help: ArgumentHelp("Only this patch, or only this version of it.", valueName: "patch[@version]"))
     var patch: ExplainedPatch?
 
-    @Option(help: ArgumentHelp("As if it were then.", valueName: "YYYY-MM-DDTHH:MM:SSZ"))
+    @Option(help: ArgumentHelp("Evaluate for this time instead of now.", valueName: "YYYY-MM-DDTHH:MM:SSZ"))
     var at: UTCTime?
 
     @Option(
         name: .customLong("as"),
-        help: ArgumentHelp("As another device, by what --facts printed there.", valueName: "facts.json")
+        help: ArgumentHelp("Evaluate for another device, from its --facts output.", valueName: "facts.json")
     )
     var other: String?
 
-    @Flag(help: "Print what this device is and had, as --as reads it; it names the user, and the device's secret id.")
+    @Flag(help: "Print this device's facts, as input for --as. Includes the user and the device's secret id.")
     var facts = false
 
     func validate() throws {

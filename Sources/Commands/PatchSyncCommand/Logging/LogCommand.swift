@@ -7,25 +7,26 @@ import PatchSync
 struct LogCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "log",
-        abstract: "Show what happened to this store: syncs, launches, trials, rollbacks. No network.",
+        abstract: "Show this store's log: syncs, launches, trials, rollbacks. No network.",
         discussion: """
-            `patchsync sync`, `serve` and `run` write it, at most half a megabyte of the last. It holds no token, no URL with one, and
-            nothing of who uses the device. `patchsync status --debug` shows its end beside what it led to.
+            Written by `patchsync sync`, `serve` and `run`; the newest half megabyte is
+            kept. It contains no tokens, no URLs with tokens, and no data about the
+            device's user. `patchsync status --debug` shows its end.
 
             EXAMPLES
               patchsync log --store /var/lib/app
               patchsync log --store /var/lib/app --since 2026-12-24T00:00:00Z
               patchsync log --store /var/lib/app --follow --json
             """
-                + exitCodes([.done: "told", .disk: "disk, or no store"])
+                + exitCodes([.done: "shown", .disk: "disk, or no store"])
     )
 
     @OptionGroup var options: StoreOptions
 
-    @Flag(help: "Go on with what happens, until it is interrupted.")
+    @Flag(help: "Print new lines until interrupted.")
     var follow = false
 
-    @Option(help: ArgumentHelp("Nothing before this time.", valueName: "YYYY-MM-DDTHH:MM:SSZ"))
+    @Option(help: ArgumentHelp("Only lines since this time.", valueName: "YYYY-MM-DDTHH:MM:SSZ"))
     var since: UTCTime?
 
     func run() async throws {

@@ -13,13 +13,15 @@ import UnixSignals
 struct MeteorCommand: ServingCommand {
     static let configuration = CommandConfiguration(
         commandName: "meteor",
-        abstract: "Serve an app that Meteor built, and go on following its Meteor server.",
+        abstract: "Serve an app built by Meteor, and follow its Meteor server.",
         discussion: """
-            What comes from a Meteor server is not signed: whoever answers in its name decides what this device runs. So it has
-            a folder of its own and needs --unsigned; for everything else there is `patchsync serve`.
+            Updates from a Meteor server are not signed: anyone who controls that server
+            controls this device. They need --unsigned and a folder of their own. For
+            signed releases use `patchsync serve`.
 
-            A new version is fetched as Meteor's client does it, waits for the page's switch or the next start, and is taken back
-            where it does not say in time that it started. The page API answers what WebAppLocalServer does for a Cordova app.
+            A new version is downloaded as by Meteor's client. It starts when the page
+            switches or at the next start, and is rolled back if it does not confirm its
+            start in time. The page API is that of WebAppLocalServer in a Cordova app.
 
             EXAMPLES
               patchsync meteor --store /var/lib/shop --bundle www/application --root-url https://shop.example/ --unsigned
@@ -28,63 +30,69 @@ struct MeteorCommand: ServingCommand {
                 + exitCodes(
                     [
                         .done: "stopped",
-                        .malformed: "what the app brought is no Meteor app",
+                        .malformed: "--bundle is not a Meteor app",
                     ],
                     usual: .disk,
                     .busy
                 )
     )
 
-    @Option(name: .long, help: ArgumentHelp("Where versions are kept.", valueName: "dir"))
+    @Option(name: .long, help: ArgumentHelp("Folder for versions.", valueName: "dir"))
     var store: String
 
     @Option(
         name: .long,
-        help: ArgumentHelp("What the app brought: index.html and program.json beside its files.", valueName: "dir")
+        help: ArgumentHelp("Files embedded in the app, with index.html and program.json.", valueName: "dir")
     )
     var bundle: String
 
     @Option(name: .long, help: ArgumentHelp("The app's ROOT_URL.", valueName: "url"))
     var rootURL: String
 
-    @Flag(name: .long, help: "Take versions that nobody signed.")
+    @Flag(name: .long, help: "Accept unsigned versions.")
     var unsigned = false
 
-    @Option(name: .long, help: "Whose compatibility hash counts: android or ios.")
+    @Option(name: .long, help: "Platform of the compatibility hash: android or ios.")
     var platform = "android"
 
     @Option(
         name: .long,
-        help: ArgumentHelp("The hash of the native part, where it is not that of the bundle.", valueName: "hash")
+        help: ArgumentHelp("Hash of the native part, if it differs from the bundle's.", valueName: "hash")
     )
     var compatibility: String?
 
     @Option(
         name: .long,
-        help: ArgumentHelp("Look at the start and then so often; else when a page asks.", valueName: "seconds")
+        help: ArgumentHelp(
+            "Check for versions at start and at this interval. Without it: when a page asks.",
+            valueName: "seconds"
+        )
     )
     var lookEvery: Int?
 
-    @Option(name: .long, help: ArgumentHelp("How long a version has to say that it started.", valueName: "ms"))
+    @Option(
+        name: .long,
+        help: ArgumentHelp("Time for a new version to confirm its start, in milliseconds.", valueName: "ms")
+    )
     var startupTimeout = 20_000
 
     @Option(
         name: .long,
-        help: ArgumentHelp("Bytes that one version may make this device download (default: 500MB).", valueName: "bytes")
+        help: ArgumentHelp("Maximum download of one version (default: 500MB).", valueName: "bytes")
     )
     var downloadLimit: ByteCountArgument?
 
-    @Option(name: .long, help: "The port; the app's own without it, 0 for any.")
+    @Option(name: .long, help: "Port; 0 takes any free one (default: the app's own).")
     var port: Int?
 
     @Flag(
         name: .long,
         help:
-            "Serve pages on 127.0.0.1, for web views that resolve no NAME.localhost; other programs on this machine can get their cookies."
+            "Serve pages on 127.0.0.1, for web views that cannot resolve NAME.localhost. Other programs here can get their cookies."
     )
     var noOwnHost = false
 
-    @Flag(name: .long, help: "Print JSON instead of text: an object a line.")
+    @Flag(name: .long, help: "Print events as JSON, one object a line.")
     var json = false
 
     func validate() throws {

@@ -11,9 +11,10 @@ import SystemPackage
 /// The rules for requests of pages that are passed on to other servers.
 struct ProxyOptions: ParsableArguments {
     static let discussion = """
-        --proxy '/api/.*=https://api.example.com' sends every path that the regular expression matches as a whole on to that
-        server, under the same path; with a path in the URL, even just /, that path takes the place of /api. The first rule
-        that matches counts; files of the bundle come before all rules, client-side routes after.
+        --proxy '/api/.*=https://api.example.com' forwards every path that matches the
+        whole regular expression to that server, under the same path. A path in the
+        URL, even just /, replaces /api. The first matching rule applies. Files of the
+        bundle precede all rules; client-side routes follow.
         """
 
     @Option(StoreSetting.proxy) var rules: [String] = []

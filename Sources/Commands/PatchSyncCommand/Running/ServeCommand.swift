@@ -19,29 +19,34 @@ struct ServeCommand: LastingCommand {
     static let configuration = CommandConfiguration(
         commandName: "serve",
         abstract:
-            "Launch: serve the active bundle on loopback, and roll a new one back unless it is confirmed in time.",
+            "Serve the active bundle on loopback, and roll back a new one unless confirmed in time.",
         discussion: """
-            The port is the app's own and stays the same, for cookies and storage belong to it. A new version has the startup
-            timeout to say that it works, from its first page that is shown on: the page by window.patchline.confirm() of
-            /__patchline/launch.js, or a program by `patchsync confirm --launch-file FILE`. Time in which this process is
-            stopped does not count, nor does a launch of which no page was shown. Where there is nothing to go back to, it
-            stays.
+            The app keeps its port, because cookies and storage belong to it. A new
+            version must be confirmed within the startup timeout, counted from its first
+            visible page: the page calls window.patchline.confirm() of
+            /__patchline/launch.js, or a program runs
+            `patchsync confirm --launch-file FILE`. Time while this process is stopped
+            does not count, nor does a launch without a visible page. A version without a
+            predecessor stays.
 
-            What a sync staged starts when the page calls window.patchline.switchToPending(), by `patchsync switch`, or at
-            the next launch; a mandatory version starts at once, one that runs at the next launch waits for that.
+            A staged version starts when the page calls
+            window.patchline.switchToPending(), with `patchsync switch`, or at the next
+            launch. A mandatory version starts at once; a version that runs at the next
+            launch starts only then.
 
-            Only what has the access token gets in: open the URL that is printed, or the one that --json tells. The token is
-            the store's own, in STORE/access-token, which its owner alone can read; the first answer turns it into a cookie, which
-            a new token revokes.
+            Access needs the store's token: open the printed URL, or the one in the output
+            of --json. The token is in STORE/access-token, readable by its owner only. The
+            first answer turns it into a cookie; a new token revokes the cookie.
 
-            Other users of the machine see command lines, and some see the journal: --url-file writes the URL into a file that
-            is yours alone instead. Named FILE.html it is a page that leads there, for browsers to be started with. In a systemd
-            journal the URL is not printed.
+            Other users of the machine can see command lines, and some the journal.
+            --url-file writes the URL into a private file instead; FILE.html is a page
+            that opens the URL, to start browsers with. A systemd journal never gets the
+            URL.
 
-            With nothing installed yet, a page shows how far the first version has come.
+            Until a version is installed, a page shows the progress of the first one.
 
-            With --scripts the active script patches run on a sample host, in a process beside this one (`patchscript run`), at the
-            start and after each switch, and their states are printed.
+            With --scripts, the active script patches run on a sample host in another
+            process (`patchscript run`), at the start and after each switch.
 
             \(ProxyOptions.discussion)
 
@@ -55,10 +60,10 @@ struct ServeCommand: LastingCommand {
             """
                 + exitCodes(
                     [
-                        .done: "stopped in good order (SIGINT, SIGTERM)",
-                        .busy: "the port is taken",
-                        .interrupted: "told by SIGINT to stop, and still at work 15 seconds later",
-                        .terminated: "told by SIGTERM to stop, and still at work 15 seconds later",
+                        .done: "stopped normally (SIGINT, SIGTERM)",
+                        .busy: "the port is in use",
+                        .interrupted: "still busy 15 seconds after SIGINT",
+                        .terminated: "still busy 15 seconds after SIGTERM",
                     ],
                     usual: .disk
                 )
@@ -70,11 +75,12 @@ struct ServeCommand: LastingCommand {
 
     @Flag(
         name: .long,
-        help: "When the port is taken, take the next free one. The origin changes: pages lose cookies and storage."
+        help:
+            "If the port is in use, use the next free one. Pages lose cookies and storage, because the origin changes."
     )
     var nextFreePort = false
 
-    @Flag(name: .long, help: "Run active script patches on a sample host, and print their states.")
+    @Flag(name: .long, help: "Run active script patches on a sample host and print their states.")
     var scripts = false
 
     var json: Bool { options.json }

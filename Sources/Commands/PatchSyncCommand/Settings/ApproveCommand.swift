@@ -9,10 +9,11 @@ import Patchline
 struct ApproveCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "approve",
-        abstract: "Say that new versions may come, on a device that asks (`patchsync set --consent`).",
+        abstract: "Approve new versions, on a device that asks (`patchsync set --consent`).",
         discussion: """
-            Of each patch the newest version that waits for it, or what is named; with what that requires. The next sync fetches
-            it. An approval holds until its version is listed no more, or somebody goes back from it.
+            Approves the newest waiting version of each patch, or the named one, and the
+            versions it requires. The next sync downloads it. The approval ends when the
+            version is no longer listed or is rolled back.
 
             EXAMPLES
               patchsync approve --store /var/lib/app
@@ -20,7 +21,7 @@ struct ApproveCommand: AsyncParsableCommand {
             """
                 + exitCodes(
                     [
-                        .done: "approved, also where nothing waited",
+                        .done: "approved, or nothing was waiting",
                         .refused: "no such version is listed",
                     ],
                     usual: .disk,
@@ -30,7 +31,7 @@ struct ApproveCommand: AsyncParsableCommand {
 
     @OptionGroup var options: StoreOptions
 
-    @Argument(help: ArgumentHelp("This patch, or this version of it, alone.", valueName: "patch[@version]"))
+    @Argument(help: ArgumentHelp("Only this patch, or only this version of it.", valueName: "patch[@version]"))
     var patch: ExplainedPatch?
 
     func run() async throws {

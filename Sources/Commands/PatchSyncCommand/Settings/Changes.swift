@@ -12,10 +12,11 @@ import SystemPackage
 struct ConfirmCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "confirm",
-        abstract: "Say that a launch works: its trial becomes the version to come back to.",
+        abstract: "Confirm that a launch works. Later rollbacks return to its version.",
         discussion: """
-            The token is the one that `patchsync serve` printed for this launch; one of another launch confirms nothing.
-            Other users of the machine see command lines, and so what stands behind --launch.
+            The token is the one that `patchsync serve` printed for this launch. The token
+            of another launch confirms nothing. Other users of the machine can see command
+            lines, and thus the value of --launch.
 
             EXAMPLES
               echo 6f0d… | patchsync confirm --store /var/lib/app --launch-file -
@@ -23,10 +24,10 @@ struct ConfirmCommand: AsyncParsableCommand {
             """
                 + exitCodes(
                     [
-                        .done: "confirmed, also by the same launch before",
+                        .done: "confirmed, now or earlier by the same launch",
                         .failed: "nothing is installed yet",
-                        .refused: "the token is of another launch, or nothing is on trial",
-                        .malformed: "it is no launch token",
+                        .refused: "the token belongs to another launch, or no version is on trial",
+                        .malformed: "not a launch token",
                     ],
                     usual: .disk,
                     .busy
@@ -35,13 +36,16 @@ struct ConfirmCommand: AsyncParsableCommand {
 
     @OptionGroup var options: StoreOptions
 
-    @Option(name: .long, help: ArgumentHelp("The launch that works, for every user to see.", valueName: "token"))
+    @Option(
+        name: .long,
+        help: ArgumentHelp("Token of the launch to confirm, visible to all users.", valueName: "token")
+    )
     var launch: String?
 
     @Option(
         name: .long,
         help: ArgumentHelp(
-            "The launch that works: the first line of this file, or of standard input for '-'.",
+            "File whose first line is the launch's token, or - for standard input.",
             valueName: "file"
         )
     )
@@ -92,9 +96,10 @@ extension LaunchToken {
 struct RollbackCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "rollback",
-        abstract: "Go back to the selection that was confirmed before this one, else to what the app ships.",
+        abstract: "Roll back to the previously confirmed selection, else to the embedded versions.",
         discussion: """
-            What differs is blocked for 14 days, so that the next sync does not bring it back; `patchsync unblock` ends that.
+            The replaced versions are blocked for 14 days, so that the next sync does not
+            install them again. `patchsync unblock` ends the block.
 
             EXAMPLES
               patchsync rollback --store /var/lib/app
@@ -120,31 +125,31 @@ struct RollbackCommand: AsyncParsableCommand {
 struct VerifyCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "verify",
-        abstract: "Hash every installed file again, offline; with --entries check every RSA signature too.",
+        abstract: "Verify the hash of every installed file. No network.",
         discussion: """
-            --explain lists each check that was made, under which rule and by which key. A device that was told
-            `--entry-signatures manifest` checks the signatures of list entries alone, and names the bundles whose others it
-            left out.
+            With --explain, lists each check with its rule and its key. A device with
+            `--entry-signatures manifest` checks only the signatures of list entries, and
+            names the bundles whose other signatures it skipped.
 
             EXAMPLES
               patchsync verify --store /var/lib/app --entries
               patchsync verify --store /var/lib/app --entries --explain --all
             """
                 + exitCodes([
-                    .done: "all holds",
-                    .refused: "something does not, each named",
+                    .done: "everything is valid",
+                    .refused: "some files or signatures are not valid, each named",
                 ])
     )
 
     @OptionGroup var options: StoreOptions
 
-    @Flag(name: .long, help: "Check each entry's and each asset's RSA signature as well.")
+    @Flag(name: .long, help: "Also check the RSA signature of each entry and each asset.")
     var entries = false
 
-    @Flag(help: "List each check, its rule and its key; of checks of each file the first 20.")
+    @Flag(help: "List each check with its rule and key; of the checks of each file the first 20.")
     var explain = false
 
-    @Flag(help: "With --explain: list all checks, however many.")
+    @Flag(help: "With --explain: list all checks.")
     var all = false
 
     func validate() throws {

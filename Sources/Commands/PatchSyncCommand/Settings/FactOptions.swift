@@ -11,8 +11,7 @@ struct FactOptions: ParsableArguments {
     @Option(
         name: .long,
         help: ArgumentHelp(
-            "The same from the first line of a file, or of standard input for '-': other users of the machine see command "
-                + "lines.",
+            "File whose first line is the user, or - for standard input. Other users of the machine can see command lines.",
             valueName: "file"
         )
     )
@@ -20,7 +19,7 @@ struct FactOptions: ParsableArguments {
 
     @Option(
         name: .long,
-        help: ArgumentHelp("Lines as of --data, from a file or for '-' from standard input.", valueName: "file")
+        help: ArgumentHelp("File with a --data value on each line, or - for standard input.", valueName: "file")
     )
     var dataFile: String?
 

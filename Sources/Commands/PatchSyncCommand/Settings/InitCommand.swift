@@ -12,22 +12,28 @@ import SystemPackage
 struct InitCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "init",
-        abstract: "Make a device's store from the root of trust that the app ships.",
+        abstract: "Create a device's store from the app's root of trust.",
         discussion: """
-            The root comes from a file and never from the server: trust on first use is refused. Which app it is for stands
-            in the root itself. With --embedded, the folder of `patchsign embed`, the device has a complete version from its
-            first start, offline; its files are verified once, used where they lie, and never copied or written.
+            The root of trust is read from a file, never from the server: trust on first
+            use is not supported. It names the app. With --embedded, the folder of
+            `patchsign embed`, the device has a complete version from its first start,
+            offline. These files are verified once, used in place, and never copied or
+            written.
 
-            Mirrors are asked in their order after the server, wherever one fails, is behind or lies. They need no trust: what
-            comes from them is checked like everything. The key for --pin is that of the server's own certificate:
+            Mirrors are tried in order if the server or an earlier mirror fails, is behind
+            or sends invalid data. They need no trust: all files are verified. The key for
+            --pin is that of the server's own certificate:
               openssl s_client -connect HOST:443 </dev/null | openssl x509 -pubkey -noout |
                 openssl pkey -pubin -outform der | openssl dgst -sha256 -binary | base64
 
-            Pages are served on a host of their own, http://NAME.localhost:PORT, whose cookies reach no other port of this machine.
-            Web views that resolve no such name want --host 127.0.0.1, and code that looks for the name localhost --host localhost.
+            Pages are served on a host of their own, http://NAME.localhost:PORT, whose
+            cookies no other port of this machine receives. Use --host 127.0.0.1 for web
+            views that cannot resolve such a name, and --host localhost for code that
+            looks for the name localhost.
 
-            A store is made once: a script may run the same line at each start. What is not named is not compared, nor is
-            --app-build.
+            A script may run the same command at each start: an existing store with the
+            same settings is left as it is. Options that are not given are not compared,
+            nor is --app-build.
 
             EXAMPLES
               patchsync init --store /var/lib/app --root root.json --server https://updates.example.com --channel beta
@@ -37,9 +43,9 @@ struct InitCommand: AsyncParsableCommand {
             """
                 + exitCodes(
                     [
-                        .done: "made, or there already with the same settings",
-                        .refused: "what the app ships does not verify",
-                        .conflict: "there already with other settings, which are named",
+                        .done: "created, or exists with the same settings",
+                        .refused: "the embedded files do not verify",
+                        .conflict: "exists with other settings, which are named",
                     ],
                     usual: .malformed,
                     .disk
@@ -51,21 +57,24 @@ struct InitCommand: AsyncParsableCommand {
     @Option(
         name: .long,
         help: ArgumentHelp(
-            "The app's root of trust, root.json of `patchsign init`. Default: that of --embedded.",
+            "The app's root of trust: root.json of `patchsign init` (default: that of --embedded).",
             valueName: "file"
         )
     )
     var root: String?
 
-    @Option(name: .long, help: ArgumentHelp("What the app ships: the folder of `patchsign embed`.", valueName: "dir"))
+    @Option(
+        name: .long,
+        help: ArgumentHelp("The files embedded in the app: the folder of `patchsign embed`.", valueName: "dir")
+    )
     var embedded: String?
 
-    @Option(name: .long, help: ArgumentHelp("Where the published tree is served, without the app.", valueName: "url"))
+    @Option(name: .long, help: ArgumentHelp("URL of the published tree, without the app.", valueName: "url"))
     var server: String
 
     @OptionGroup var servers: ServerOptions
 
-    @Option(name: .long, help: "Which channel to follow. Default: that of --embedded, else production.")
+    @Option(name: .long, help: "Channel to follow (default: that of --embedded, else production).")
     var channel: String?
 
     @OptionGroup var facts: FactOptions

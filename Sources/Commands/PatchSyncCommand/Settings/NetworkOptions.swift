@@ -14,7 +14,7 @@ struct NetworkOptions: ParsableArguments {
     @Option(
         name: .long,
         help: ArgumentHelp(
-            "The most that comes a second, of all servers together, such as 500kB (default: as fast as it comes).",
+            "Maximum bytes a second from all servers together, such as 500kB (default: no limit).",
             valueName: "bytes"
         )
     )

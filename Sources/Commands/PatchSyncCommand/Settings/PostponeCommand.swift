@@ -8,11 +8,12 @@ import Patchline
 struct PostponeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "postpone",
-        abstract: "Put off the start of whatever is new for a while. It is fetched all the same.",
+        abstract: "Delay the start of new versions.",
         discussion: """
-            Neither a launch nor a reload starts what waits before the time is over; `patchsync switch` does, and ends it. How
-            long in a row is up to the device's owner (`patchsync set --postpone-limit`). A mandatory version does not wait, and
-            nothing keeps a withdrawn one.
+            New versions are still downloaded. They start after the delay, at the next
+            launch or reload. `patchsync switch` starts them earlier and ends the delay.
+            Mandatory versions and removals are not delayed. The device's owner limits the
+            total delay (`patchsync set --postpone-limit`).
 
             EXAMPLES
               patchsync postpone --store /var/lib/app 2h
@@ -20,7 +21,7 @@ struct PostponeCommand: AsyncParsableCommand {
             """
                 + exitCodes(
                     [
-                        .refused: "it was put off for as long as the owner allows"
+                        .refused: "the delay exceeds the owner's limit"
                     ],
                     usual: .done,
                     .disk,
@@ -30,10 +31,10 @@ struct PostponeCommand: AsyncParsableCommand {
 
     @OptionGroup var options: StoreOptions
 
-    @Argument(help: ArgumentHelp("For how long from now: 2h, 45m, 1d.", valueName: "time"))
+    @Argument(help: ArgumentHelp("How long to delay, from now: 45m, 2h, 1d.", valueName: "time"))
     var time: DurationArgument?
 
-    @Flag(help: "What waits may start again.")
+    @Flag(help: "End the delay.")
     var end = false
 
     func validate() throws {

@@ -13,27 +13,31 @@ import SystemPackage
 struct SetFactsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "set",
-        abstract: "Set the facts that rules are evaluated against, and the servers to use. Prints what is set.",
+        abstract: "Change this device's settings: facts for rules, servers, policy. Prints the settings.",
         discussion: """
-            The next sync goes by it. Rules gate what is new: nothing that is installed is taken away by a change here,
-            except what is not listed for another app version. A new app version or native part drops what waits for the
-            next launch; the next sync chooses again. An empty value ('') forgets what was set.
+            The next sync uses the settings. Rules apply to new versions: a change removes
+            no installed version, except those not listed for the new app version. A new
+            app version or native part discards the pending version; the next sync chooses
+            again. An empty value ('') removes a setting.
 
-            --mirror, --ca and --pin each replace what was set, as a whole. Set the new key beside the old one before a server
-            changes its key.
+            Each of --mirror, --ca and --pin replaces all of its earlier values. Before a
+            server changes its key, pin the new key beside the old one.
 
-            Conditions also know ios, iosver and ispad: 0.0, 0 and 0 unless --data sets them.
+            Conditions also know ios, iosver and ispad: 0.0, 0 and 0 unless --data sets
+            them.
 
-            --embedded says where the folder of `patchsign embed` lies now. What it ships is another build of the app unless
-            it is the same: then the device starts over from it.
+            With --embedded you name the new place of the folder of `patchsign embed`.
+            Other content counts as another build of the app: the device then starts over
+            from it.
 
-            --metered is for networks on which bytes cost something: syncs, also those of a running `patchsync serve`, then fetch
-            what is mandatory, with what it requires, and else only what fits into --allowance. All else waits; `patchsync
-            status` says for what.
+            On a --metered network, syncs (also those of a running `patchsync serve`)
+            download mandatory versions and those they require, and others only within
+            --allowance. `patchsync status` lists the versions that wait.
 
-            --consent says which new versions come without asking; nothing of the others is fetched before `patchsync approve`.
-            --window says when what is new may start, and --postpone-limit how long somebody may put that off; a mandatory
-            version does not wait for either. What is withdrawn goes in any case.
+            With --consent, versions that need approval are downloaded only after
+            `patchsync approve`. Outside --window, and during a postponement of at most
+            --postpone-limit, new versions do not start. Mandatory versions do not wait.
+            Withdrawn versions are always removed.
 
             EXAMPLES
               patchsync set --store /var/lib/app --user-file user.txt --data region=eu --data isMale=1
@@ -63,10 +67,10 @@ struct SetFactsCommand: AsyncParsableCommand {
     @OptionGroup var share: ShareOptions
     @OptionGroup var policy: PolicyOptions
 
-    @Option(name: .long, help: ArgumentHelp("Forget this key of the data; may be repeated.", valueName: "key"))
+    @Option(name: .long, help: ArgumentHelp("Remove this key of the data. Repeatable.", valueName: "key"))
     var unset: [String] = []
 
-    @Option(name: .long, help: ArgumentHelp("Where the app's folder of `patchsign embed` lies.", valueName: "dir"))
+    @Option(name: .long, help: ArgumentHelp("The app's folder of `patchsign embed`.", valueName: "dir"))
     var embedded: String?
 
     func validate() throws {

@@ -13,11 +13,11 @@ import SystemPackage
 struct StoreOptions: ParsableArguments {
     @Option(
         name: .long,
-        help: ArgumentHelp("The device's folder, else PATCHSYNC_STORE, else ./patchline-store.", valueName: "dir")
+        help: ArgumentHelp("The device's folder (default: PATCHSYNC_STORE, else ./patchline-store).", valueName: "dir")
     )
     var store: String?
 
-    @Flag(name: .long, help: "Print JSON instead of text.")
+    @Flag(name: .long, help: "Print the result as JSON.")
     var json = false
 
     var device: Device {
@@ -105,7 +105,7 @@ struct AppBuildOption: ParsableArguments {
     @Option(
         name: .long,
         help: ArgumentHelp(
-            "The build of the app that runs now. Another one than before starts over from what it ships.",
+            "The app's build. A new build starts over from its embedded files.",
             valueName: "build"
         )
     )

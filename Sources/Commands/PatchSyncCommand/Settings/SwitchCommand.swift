@@ -9,14 +9,15 @@ import Patchline
 struct SwitchCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "switch",
-        abstract: "Activate what waits now, as a page's reload would; or follow another channel or server.",
+        abstract: "Start the pending version now, or follow another channel or server.",
         discussion: """
-            A running `patchsync serve` follows within 100 ms, and starts the startup timer for what it activates. What was
-            postponed, or waits for its window, starts too.
+            A running `patchsync serve` switches within 100 ms and starts the startup
+            timer. Postponed versions, and versions that wait for a window, start too.
 
-            With --channel, what runs keeps running until the new channel has something confirmed, and what the old one has
-            stays for the way back. With --server, trust stays: an older list than the one known is refused. Both are asked
-            at the next sync.
+            With --channel, the active version keeps running until a version of the new
+            channel is confirmed. The old channel's versions are kept for a rollback. With
+            --server, trust is kept: a list older than the known one is rejected. Both
+            take effect at the next sync.
 
             EXAMPLES
               patchsync switch --store /var/lib/app
@@ -25,7 +26,7 @@ struct SwitchCommand: AsyncParsableCommand {
             """
                 + exitCodes(
                     [
-                        .failed: "nothing waits, or the first version is still on trial"
+                        .failed: "no version is pending, or the first version is still on trial"
                     ],
                     usual: .done,
                     .disk,
@@ -38,7 +39,7 @@ struct SwitchCommand: AsyncParsableCommand {
     @Option(name: .long, help: "Follow this channel from now on.")
     var channel: String?
 
-    @Option(name: .long, help: ArgumentHelp("Ask this server from now on.", valueName: "url"))
+    @Option(name: .long, help: ArgumentHelp("Use this server from now on.", valueName: "url"))
     var server: String?
 
     func validate() throws {

@@ -7,9 +7,10 @@ import PatchSync
 struct UnblockCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "unblock",
-        abstract: "Forget that versions failed here or were rolled back by hand: the next sync takes them again.",
+        abstract: "Allow versions again that failed or were rolled back on this device.",
         discussion: """
-            Failed trials and failed transfers, of the patches that are named, or of all of them.
+            Removes the records of failed trials and failed transfers, of the named
+            patches or of all.
 
             EXAMPLES
               patchsync unblock --store /var/lib/app
@@ -17,7 +18,7 @@ struct UnblockCommand: AsyncParsableCommand {
             """
                 + exitCodes(
                     [
-                        .done: "done, also where nothing had failed"
+                        .done: "done, or nothing had failed"
                     ],
                     usual: .disk,
                     .busy
@@ -27,7 +28,7 @@ struct UnblockCommand: AsyncParsableCommand {
     @OptionGroup var options: StoreOptions
 
     @Argument(
-        help: ArgumentHelp("These alone.", valueName: "patch"),
+        help: ArgumentHelp("Only these patches.", valueName: "patch"),
         transform: parsed
     )
     var patches: [PatchID] = []

@@ -7,10 +7,10 @@ import PatchSync
 struct ParametersCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "parameters",
-        abstract: "Show the channel's online parameters, as last fetched and verified. No network.",
+        abstract: "Show the channel's online parameters, as of the last download. No network.",
         discussion: """
-            A sync fetches them, and so does a running `patchsync serve` every half hour; where that fails, the last good ones
-            stay.
+            A sync downloads them, and a running `patchsync serve` does every half hour.
+            If that fails, the last valid ones stay.
 
             EXAMPLES
               patchsync parameters --store /var/lib/app
@@ -18,8 +18,8 @@ struct ParametersCommand: AsyncParsableCommand {
             """
                 + exitCodes(
                     [
-                        .done: "done, also without any",
-                        .malformed: "what is stored is malformed; a sync heals it",
+                        .done: "done, or there are none",
+                        .malformed: "the stored file is malformed; a sync repairs it",
                     ],
                     usual: .disk
                 )

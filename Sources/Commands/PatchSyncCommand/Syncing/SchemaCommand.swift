@@ -8,10 +8,16 @@ extension OutputSchema: ExpressibleByArgument {}
 struct SchemaCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "schema",
-        abstract: "Print the JSON schema of what a command prints with --json. No store, no network.",
+        abstract: "Print the JSON schema of a command's --json output. No store, no network.",
         discussion: """
-            status: one document · sync: one document · dry-run: the one of `sync --dry-run` · explain: one document · events: a line of `serve` · error: what any of them prints when it fails.
-            Members and events may be added; what is described stays.
+              status     the document of `status`
+              sync       the document of `sync`
+              dry-run    the document of `sync --dry-run`
+              explain    the document of `explain`
+              events     a line of `serve`
+              error      the document of any of these commands when it fails
+
+            Later versions may add members and events, but keep the described ones.
 
             EXAMPLES
               patchsync schema status >status.schema.json
@@ -20,7 +26,7 @@ struct SchemaCommand: ParsableCommand {
                 + exitCodes([:], usual: .done)
     )
 
-    @Argument(help: "Whose.")
+    @Argument(help: "The output to describe.")
     var output: OutputSchema
 
     func run() {

@@ -10,10 +10,11 @@ import SystemPackage
 struct StatusCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "status",
-        abstract: "Show every patch's state, what runs, what waits, what is blocked or held back. No network.",
+        abstract: "Show each patch's state: active, pending, blocked or held back. No network.",
         discussion: """
-            What is held back, by the dial or by a rule, is told as the last sync left it: by the list and the dial that this
-            device keeps. What a server chooses for its users is not kept, and not told.
+            Versions that the dial or a rule holds back are shown as of the last sync,
+            from this device's list and dial. Versions that a server chose for its users
+            are not stored and not shown.
 
             EXAMPLES
               patchsync status --store /var/lib/app
@@ -21,7 +22,7 @@ struct StatusCommand: AsyncParsableCommand {
               patchsync status --store /var/lib/app --debug
             """
                 + exitCodes([
-                    .done: "told",
+                    .done: "shown",
                     .malformed: "a file of the store is malformed",
                     .disk: "disk, or no store",
                 ])
@@ -29,7 +30,7 @@ struct StatusCommand: AsyncParsableCommand {
 
     @OptionGroup var options: StoreOptions
 
-    @Flag(help: "Also why each listed version is or is not here, what went wrong last, and the end of the log.")
+    @Flag(help: "Also show why each listed version is or is not here, the last errors, and the end of the log.")
     var debug = false
 
     func run() async throws {

@@ -9,22 +9,25 @@ import Patchline
 struct SyncCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "sync",
-        abstract: "Fetch, verify and stage what the channel offers. What runs is not touched.",
+        abstract: "Download, verify and stage the channel's versions. The active ones keep running.",
         discussion: """
-            A new version waits for the next launch or for `patchsync switch`, unless its rules say otherwise: a mandatory
-            one is switched to by a running `patchsync serve`, one that runs at the next launch waits for that alone. Files that are missing or altered in the store
-            are fetched again.
+            A new version starts at the next launch or with `patchsync switch`, unless its
+            rules differ: a running `patchsync serve` switches to a mandatory version at
+            once, and a version that runs at the next launch starts only then. Missing or
+            altered files in the store are downloaded again.
 
-            Stopped at any moment, by SIGINT, SIGTERM or worse, the next sync goes on at the byte.
+            After an interruption of any kind, the next sync resumes at the byte.
 
-            While a device is metered (`patchsync set --metered`, or --metered for one run) only what is mandatory is fetched, with
-            what it requires, and what costs no more than is left of --allowance; all else is put off, and said. Metadata
-            and lists always travel.
+            On a metered device (`patchsync set --metered`, or --metered for one run),
+            only mandatory versions, those they require, and versions within the rest of
+            --allowance are downloaded. Others are deferred and listed. Metadata and lists
+            are always downloaded.
 
-            On a device that asks (`patchsync set --consent`) nothing is fetched of a version that waits for approval.
+            On a device that asks (`patchsync set --consent`), a version that waits for
+            approval is not downloaded.
 
-            --dry-run says what a sync would fetch, how, and how many bytes that costs. Metadata is fetched, verified and kept
-            as ever; nothing else is fetched, staged or written down, and no place is taken at the server.
+            With --dry-run, metadata is downloaded, verified and stored as usual. Nothing
+            else is downloaded, staged or recorded, and no place is taken at the server.
 
             EXAMPLES
               patchsync sync --store /var/lib/app
@@ -38,7 +41,7 @@ struct SyncCommand: AsyncParsableCommand {
                     [
                         .done: "everything is as listed",
                         .refused: "refused, or the server has been behind for a day",
-                        .busy: "another sync runs",
+                        .busy: "another sync is running",
                         .partial: "some patches failed",
                         .interrupted: "stopped by SIGINT or SIGTERM",
                     ],
@@ -49,19 +52,19 @@ struct SyncCommand: AsyncParsableCommand {
 
     @OptionGroup var options: StoreOptions
 
-    @Flag(name: .long, help: "Say what would be fetched and what it costs, and fetch nothing but metadata.")
+    @Flag(name: .long, help: "Show the downloads and their bytes, but download only metadata.")
     var dryRun = false
 
-    @Flag(name: .long, help: "Approve of whatever this sync finds, on a device that asks.")
+    @Flag(name: .long, help: "Approve all versions that this sync finds, on a device that asks.")
     var approve = false
 
     @Flag(
         name: .long,
-        help: "Take versions again that wait after a failed trial or failed transfers; blocked ones need `unblock`."
+        help: "Retry versions that wait after a failed trial or failed transfers. Blocked ones need `unblock`."
     )
     var retryFailed = false
 
-    @Option(name: .long, help: "From now on this is the version of the app's native part.")
+    @Option(name: .long, help: "Set the version of the app's native part from now on.")
     var appVersion: String?
 
     @OptionGroup var build: AppBuildOption

@@ -7,16 +7,17 @@ import SystemPackage
 struct ConsoleCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "console",
-        abstract: "Evaluate lines of standard input on a sample host, beside the scripts that the store runs.",
+        abstract: "Evaluate standard input on a sample host, beside the store's active scripts.",
         discussion: """
-            For whoever works on the app: the store must be in debug mode, and does not change. It is `patchscript console`.
+            For app developers: the store must be in debug mode, and does not change. Runs
+            `patchscript console`.
 
             EXAMPLES
               patchsync console --store /var/lib/app
               echo 'new (require("CartController"))().total()' | patchsync console --store /var/lib/app
             """
                 + exitCodes([
-                    .done: "the input is over",
+                    .done: "end of the input",
                     .refused: "the store is not in debug mode",
                     .disk: "the store could not be read, or patchscript is not installed",
                 ])

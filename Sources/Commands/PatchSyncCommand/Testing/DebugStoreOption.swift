@@ -9,7 +9,7 @@ import SystemPackage
 struct DebugStoreOption: ParsableArguments {
     @Option(
         name: .long,
-        help: ArgumentHelp("The device's folder, else PATCHSYNC_STORE, else ./patchline-store.", valueName: "dir")
+        help: ArgumentHelp("The device's folder (default: PATCHSYNC_STORE, else ./patchline-store).", valueName: "dir")
     )
     var store: String?
 

@@ -5,10 +5,11 @@ import CommandKit
 struct EvalCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "eval",
-        abstract: "Run a local script on a sample host, in place of everything that a server would deliver.",
+        abstract: "Run a local script on a sample host, in place of all patches.",
         discussion: """
-            For whoever works on the app: the store must be in debug mode. Nothing of the store is run, and nothing in it changes.
-            It is `patchscript eval`, which says what the sample host has.
+            For app developers: the store must be in debug mode. None of its scripts run,
+            and it does not change. Runs `patchscript eval`, whose help describes the
+            sample host.
 
             EXAMPLES
               patchsync set --store /var/lib/app --debug
@@ -17,14 +18,14 @@ struct EvalCommand: AsyncParsableCommand {
                 + exitCodes([
                     .done: "Success",
                     .refused: "the store is not in debug mode",
-                    .malformed: "UnKnownError: no text, no program, or it threw, then or later",
+                    .malformed: "UnKnownError: not text, not a program, or it threw, at once or later",
                     .disk: "script or store could not be read, or patchscript is not installed",
                 ])
     )
 
     @OptionGroup var store: DebugStoreOption
 
-    @Argument(help: ArgumentHelp("The script; its name ends with .js.", valueName: "file.js"))
+    @Argument(help: ArgumentHelp("The script; its name must end with .js.", valueName: "file.js"))
     var file: String
 
     func validate() throws {

@@ -19,9 +19,9 @@ struct TUFCommand: AsyncParsableCommand {
 
     static let configuration = CommandConfiguration(
         commandName: "tuf",
-        abstract: "A plain TUF client, for any TUF repository and for theupdateframework/tuf-conformance.",
+        abstract: "Run a plain TUF client, for any TUF repository and for tuf-conformance.",
         discussion: """
-            A target's file in --target-dir has its path as name, percent-encoded.
+            The file of a target in --target-dir is named after its path, percent-encoded.
 
             EXAMPLES
               patchsync tuf --metadata-dir md init root.json
@@ -38,25 +38,25 @@ struct TUFCommand: AsyncParsableCommand {
                 )
     )
 
-    @Option(help: ArgumentHelp("Where trusted metadata is kept.", valueName: "dir"))
+    @Option(help: ArgumentHelp("Folder for trusted metadata.", valueName: "dir"))
     var metadataDir: String
 
-    @Option(help: ArgumentHelp("Where the repository serves its metadata.", valueName: "url"))
+    @Option(help: ArgumentHelp("URL of the repository's metadata.", valueName: "url"))
     var metadataUrl: String?
 
-    @Option(name: .customLong("target-name"), help: ArgumentHelp("May stand several times.", valueName: "path"))
+    @Option(name: .customLong("target-name"), help: ArgumentHelp("Path of a target. Repeatable.", valueName: "path"))
     var targetNames: [String] = []
 
-    @Option(help: ArgumentHelp("Where targets are put.", valueName: "dir"))
+    @Option(help: ArgumentHelp("Folder for targets.", valueName: "dir"))
     var targetDir: String?
 
-    @Option(help: ArgumentHelp("Where the repository serves its targets.", valueName: "url"))
+    @Option(help: ArgumentHelp("URL of the repository's targets.", valueName: "url"))
     var targetBaseUrl: String?
 
-    @Argument(help: "init, refresh or download.")
+    @Argument(help: "The action: init, refresh or download.")
     var action: Action
 
-    @Argument(help: ArgumentHelp("For init: the root to start from.", valueName: "file"))
+    @Argument(help: ArgumentHelp("For init: the first root of trust.", valueName: "file"))
     var root: String?
 
     func validate() throws {

@@ -10,11 +10,12 @@ import SystemPackage
 struct TestScriptCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "test-script",
-        abstract: "Try a local script in place of everything that a server would deliver. No store, no network.",
+        abstract: "Check that a local script could be installed. No store, no network.",
         discussion: """
-            For whoever writes a patch. It says what an installation of these bytes would come to: Success, UnKnownError for
-            what is not UTF-8, FileNotExist. The script is not evaluated: Success says that it could be handed to an engine, and
-            nothing of what it does. `patchsync eval` runs it.
+            For patch authors. Prints the result that installing these bytes would have:
+            Success, UnKnownError if they are not UTF-8, or FileNotExist. The script is
+            not evaluated: Success only means that an engine could run it.
+            `patchsync eval` runs it.
 
             EXAMPLES
               patchsync test-script demo.js
@@ -26,10 +27,10 @@ struct TestScriptCommand: AsyncParsableCommand {
                 ])
     )
 
-    @Argument(help: ArgumentHelp("The script; its name ends with .js.", valueName: "file.js"))
+    @Argument(help: ArgumentHelp("The script; its name must end with .js.", valueName: "file.js"))
     var file: String
 
-    @Flag(name: .long, help: "Print JSON instead of text.")
+    @Flag(name: .long, help: "Print the result as JSON.")
     var json = false
 
     @Option(name: .long, help: .hidden)

@@ -103,78 +103,71 @@ package enum DeviceSetting: String, Setting {
     package var about: SettingHelp {
         switch self {
         case .appVersion:
-            SettingHelp("The version of the app's native part, for rules such as '>=2.1 <3'.", "app-version")
-        case .user: SettingHelp("Who uses this device, for rules that name users; never sent (see --answers).", "id")
-        case .data: SettingHelp("Something that conditions ask for, such as region=eu; may be repeated.", "key=value")
-        case .platform: SettingHelp("What the app's native part is, such as ios.", "name")
-        case .compatibility:
-            SettingHelp("The hash that bundles must list for this platform, or they are not taken.", "hash")
-        case .keep:
-            SettingHelp("How many selections confirmed before the present one stay on disk, 0 to 10.", "keep")
+            SettingHelp("The version of the app's native part, for rules such as '>=2.1 <3'.", "version")
+        case .user: SettingHelp("The device's user, for rules that name users. Never sent (see --answers).", "id")
+        case .data: SettingHelp("A value for conditions, such as region=eu. Repeatable.", "key=value")
+        case .platform: SettingHelp("Platform of the app's native part, such as ios.", "name")
+        case .compatibility: SettingHelp("Hash that a bundle must list for this platform to be accepted.", "hash")
+        case .keep: SettingHelp("Number of earlier confirmed selections to keep on disk, 0 to 10.", "count")
         case .reserve:
             SettingHelp(
-                "Refuse a download that leaves less than this free on the disk, such as 64MB (default: 1 % of the disk, from 16 MB "
-                    + "to 256 MB).",
+                "Free disk space that downloads must leave, such as 64MB (default: 1 % of the disk, from 16 MB to 256 MB).",
                 "bytes"
             )
         case .answers:
-            SettingHelp("Ask the server what it chose for this user, who is then told to it by a hash. Default: no.")
+            SettingHelp("Ask the server for the version chosen for this user, identified by a hash (default: no).")
         case .express:
-            SettingHelp("Ask the server for all metadata in one answer first, which it may not have. Default: yes.")
+            SettingHelp("First ask the server for all metadata in one answer, which some servers lack (default: yes).")
         case .entrySignatures:
             SettingHelp(
-                "Which signatures stand for a bundle's files: those of each of its entries too, or that of the list entry alone, "
-                    + "which covers the manifest's digests. Default: required.",
+                "Signatures to check for a bundle's files: also those of each entry (required, the default), or only that of "
+                    + "the list entry, which covers the manifest's digests (manifest).",
                 "required|manifest"
             )
-        case .mirror: SettingHelp("Another place with the same tree; may stand several times.", "url")
-        case .pin: SettingHelp("A key that the servers may have, sha256/BASE64; may stand several times.", "key")
+        case .mirror: SettingHelp("Another URL of the same tree. Repeatable.", "url")
+        case .pin: SettingHelp("A key that the servers may have, sha256/BASE64. Repeatable.", "key")
         case .host:
             SettingHelp(
-                "The name under which pages are served: own, NAME.localhost, whose cookies reach no other port of this machine "
-                    + "(default); localhost, for code that looks for that name; or 127.0.0.1, for web views that resolve no such "
-                    + "name. With the last two every port of this machine gets the app's cookies. Storage of pages does not move "
-                    + "along.",
+                "Host name of pages: own (NAME.localhost, the default), whose cookies reach no other port of this machine; "
+                    + "localhost, for code that looks for that name; or 127.0.0.1, for web views that cannot resolve "
+                    + "NAME.localhost. With the last two, every port of this machine gets the app's cookies. A change loses the "
+                    + "pages' storage.",
                 "own|localhost|127.0.0.1"
             )
-        case .ca: SettingHelp("Trust these authorities for TLS, and not the system's (PEM; copied).", "file")
+        case .ca: SettingHelp("Authorities to trust for TLS, in place of the system's (PEM; copied).", "file")
         case .debug:
-            SettingHelp(
-                "Let whoever works on the app run scripts of his own: `patchsync eval` and `console`. Default: no."
-            )
+            SettingHelp("Allow app developers to run their own scripts: `patchsync eval` and `console` (default: no).")
         case .metered:
             SettingHelp(
-                "Bytes cost something here: fetch what is mandatory, and else what fits into the allowance. Default: no."
+                "This network has a cost: download mandatory versions, and others only within the allowance (default: no)."
             )
         case .allowance:
             SettingHelp(
-                "While metered, fetch so much of what is not mandatory in one sync, such as 20kB (default: 0B).",
+                "Maximum bytes of non-mandatory downloads in one sync while metered, such as 20kB (default: 0B).",
                 "bytes"
             )
-        case .limitRate:
-            SettingHelp(
-                "The most that comes a second in each sync, such as 500kB; 0B for as fast as it comes.",
-                "bytes"
-            )
+        case .limitRate: SettingHelp("Maximum bytes a second in each sync, such as 500kB; 0B for no limit.", "bytes")
         case .consent:
             SettingHelp(
-                "Which new versions come without asking: automatic (all), security (those that close a security hole), ask "
-                    + "(none).",
-                "which"
+                "Versions that install without approval: all (automatic, the default), those that close a security hole "
+                    + "(security), or none (ask).",
+                "automatic|security|ask"
             )
         case .postponeLimit:
             SettingHelp(
-                "How long `patchsync postpone` may put off what is new, in a row: 3d, 12h, or 0 for not at all (default: 7d).",
+                "Maximum total delay of `patchsync postpone`, such as 12h or 3d; 0 for none (default: 7d).",
                 "time"
             )
         case .window:
             SettingHelp(
-                "New versions start in these hours only: 'mon-fri 02:00-04:00', or '02:00-04:00' for every day. Repeat it for several; '' for any time.",
+                "Hours in which new versions start: 'mon-fri 02:00-04:00', or '02:00-04:00' for every day. Repeatable; '' "
+                    + "for any time.",
                 "hours"
             )
         case .windowZone:
             SettingHelp(
-                "The clock of these hours: UTC, an offset such as +01:00, a time zone such as Europe/Berlin, or local for the machine's.",
+                "Time zone of these hours: UTC, an offset such as +01:00, a name such as Europe/Berlin, or local for the "
+                    + "machine's.",
                 "zone"
             )
         }
