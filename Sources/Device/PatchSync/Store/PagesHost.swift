@@ -2,7 +2,7 @@ package import PatchCrypto
 
 /// The name under which the pages of an app are served.
 package enum PagesHost: String, CaseIterable, Equatable, Sendable {
-    /// A host name of the app's own (``HostLabel``). Its cookies are sent to no other port of the machine.
+    /// A host name of the app's own (``HostLabel``). Browsers send its cookies to every port too, but no other program can guess it.
     case own
     /// A name for code that requires it. Its cookies are sent to every port of the machine.
     case localhost
