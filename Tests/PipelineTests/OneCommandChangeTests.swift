@@ -43,6 +43,17 @@ struct OneCommandChangeTests {
                         && nowhere.errors.contains("release 99 is none that was before the current 2; there is 1\n"),
                     "\(nowhere)"
                 )
+                let unnamed = try await run(.patchsign, ["rollback", "--channel", "production", "--yes"] + at)
+                let complete = (["rollback", "--to", "1", "--channel", "production", "--yes"] + at).joined(
+                    separator: " "
+                )
+                #expect(
+                    unnamed.code == 64
+                        && unnamed.errors.hasSuffix(
+                            "hint: release 1 has the list before that of 2: `patchsign \(complete)`\n"
+                        ),
+                    "\(unnamed)"
+                )
                 let back = try await run(
                     .patchsign,
                     ["rollback", "--to", "1", "--channel", "production", "--yes", "--json"] + at

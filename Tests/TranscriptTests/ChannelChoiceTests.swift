@@ -98,6 +98,26 @@ struct ChannelChoiceTests {
         #expect(completed("web 2 stands first --channel production") == "web 2 stands first --channel production")
     }
 
+    @Test func `is named with an operator's token if that of the push does not suffice`() throws {
+        let server = try ServerOptions.parse(["--server", "http://a", "--token-file", "ci.token"])
+        #expect(server.operatorWords(withOwnToken: true) == " --server http://a --token-file ci.token")
+        #expect(server.operatorWords(withOwnToken: false) == " --server http://a --token-file OPERATOR_TOKEN")
+        #expect(
+            PushReport.operatorHint(in: Sample.channel, of: Sample.app)
+                == "the command needs a token with the role operator; where the server runs: `patchsrv token new NAME "
+                + "--grant com.example.storefront/production=operator --output OPERATOR_TOKEN --data DIR`"
+        )
+    }
+
+    @Test(arguments: [
+        ("com.example.storefront/production=operator", true), ("com.example.storefront=admin", true),
+        ("*=operator", true),
+        ("com.example.storefront/production=publisher", false), ("com.example.storefront/beta=operator", false),
+        ("*=viewer", false),
+    ]) func `is operated with a token of the channel, its app or every app`(_ grant: String, _ mayOperate: Bool) {
+        #expect(ServiceClient.mayOperate(Sample.channel, of: Sample.app, with: ["other=admin", grant]) == mayOperate)
+    }
+
     @Test func `asks for a passphrase file that is near the key, where no terminal is`() {
         let key: FilePath = "/srv/shop/server/keys/app.shop/online.key"
         #expect(

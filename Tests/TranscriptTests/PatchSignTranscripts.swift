@@ -68,6 +68,20 @@ struct PatchSignTranscripts {
             ]
     }
 
+    @Test func `to a version with other content names the ways to a new one, with and without release.yaml`() {
+        let stale = StaleRelease.otherContent([Sample.label], current: 8)
+        func hint(_ remake: Remake) -> String {
+            stale.hint(in: Sample.channel, base: 7, server: " --server http://a", remake: remake)
+        }
+        let cause = "release 8 has web 1.4.2 with other content: give it a new version in release.yaml"
+        #expect(
+            hint(.folder)
+                == "\(cause), then `patchsign release FOLDER --keys DIR --output NEW --server http://a`; a folder without "
+                + "release.yaml gets one from that command, or by --version"
+        )
+        #expect(hint(.elsewhere) == "\(cause), or with --version if its folder has none")
+    }
+
     private static let gone = WithdrawnVersion(
         patchID: Sample.patch,
         version: Sample.version,

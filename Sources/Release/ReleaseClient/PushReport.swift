@@ -30,6 +30,13 @@ package struct PushReport: Equatable, Sendable {
     /// The service's own answer.
     package let answer: JSON
     package let sent: Sent
+    /// Whether the token may run the commands that ``started`` and ``dialHint`` name; nil if unknown.
+    package var mayOperate: Bool?
+
+    /// Whether a line names a command for an operator.
+    package var namesCommand: Bool {
+        (started + [dialHint].compactMap(\.self)).contains { $0.contains("patchsrv ") }
+    }
 
     /// Returns an empty list for a server that does not support the member.
     private static func words(_ fields: Fields, _ member: String) throws(FormatError) -> [String] {

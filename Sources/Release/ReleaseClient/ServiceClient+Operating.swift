@@ -33,6 +33,24 @@ extension ServiceClient {
         return try Self.json(try await once(request))
     }
 
+    /// Whether the caller's token has the role operator, or a higher one, in a channel.
+    package func mayOperate(_ channel: ChannelName, of app: AppID) async throws(ServiceError) -> Bool {
+        var request = ServiceRequest(method: .GET, path: "/api/v1/whoami")
+        request.deadline = .seconds(10)
+        let answer = try await jsonOnce(request)
+        do throws(FormatError) {
+            return Self.mayOperate(channel, of: app, with: try answer.strings("grants", limit: 100_000))
+        } catch { throw .malformed(error) }
+    }
+
+    /// - Parameter grants: For example `com.example.shop/production=publisher`.
+    static func mayOperate(_ channel: ChannelName, of app: AppID, with grants: [String]) -> Bool {
+        let scopes = ["*", app.text, "\(app)/\(channel)"]
+        return grants.contains { grant in
+            scopes.contains { grant == "\($0)=operator" || grant == "\($0)=admin" }
+        }
+    }
+
     private static func json(_ bytes: [UInt8]) throws(ServiceError) -> JSON {
         guard !bytes.isEmpty else { return .null }
         do throws(FormatError) {

@@ -25,7 +25,8 @@ struct PushCommand: AsyncParsableCommand {
             command that makes it again, or the draft that waits.
 
             With --rollout, --paused or --ramp, devices see the release and the share of its new versions together. A
-            draft keeps these settings until its last signature. `patchsrv rollout` raises the share later.
+            draft keeps these settings until its last signature. `patchsrv rollout` raises the share later,
+            with an operator's token.
 
             The token is read from --token-file or PATCHLINE_TOKEN. It is never printed, and never sent without TLS
             except to this machine (or with --insecure-http).
@@ -123,7 +124,10 @@ extension ServerOptions {
                     to: client,
                     files: DiskFiles()
                 ) { progress.show($0) }
-                return Answer.taken(try await push.run(notes: notes, starting: rollout))
+                var report = try await push.run(notes: notes, starting: rollout)
+                // The release is published: without an answer, the commands are printed with the caller's own token.
+                if report.namesCommand { report.mayOperate = try? await client.mayOperate(channel, of: app) }
+                return Answer.taken(report)
             } catch .problem(let problem) where problem.status == 409 && problem.rule == "base" {
                 // Without the state, the server's own advice is shown.
                 return .stale(problem, try? await client.state(of: channel, in: app))
@@ -168,6 +172,9 @@ extension PushReport {
             if let dialHint {
                 Console.standardError.line("hint: \(printable(completed(dialHint, with: server)))")
             }
+            if namesCommand, mayOperate == false {
+                Console.standardError.line("hint: \(Self.operatorHint(in: channel, of: app))")
+            }
         case .drafted(let signatures, let threshold):
             console.line("kept as a draft, \(signatures) of \(Words.count(threshold, "signature")): \(what)")
             console.line(
@@ -181,7 +188,13 @@ extension PushReport {
     }
 
     private func completed(_ line: String, with server: ServerOptions) -> String {
-        Self.completed(line, in: channel, options: server.operatorWords)
+        Self.completed(line, in: channel, options: server.operatorWords(withOwnToken: mayOperate ?? true))
+    }
+
+    /// The remedy if the token may not run the command of a line.
+    static func operatorHint(in channel: ChannelName, of app: AppID) -> String {
+        "the command needs a token with the role operator; where the server runs: `patchsrv token new NAME "
+            + "--grant \(app)/\(channel)=operator --output \(ServerOptions.operatorToken) --data DIR`"
     }
 
     /// A line of the server, completed with the options that its command needs on this machine.

@@ -8,6 +8,8 @@ import SystemPackage
 /// The release service and the caller's token.
 struct ServerOptions: ParsableArguments {
     static let serverVariable = "PATCHLINE_SERVER"
+    /// The placeholder for the file of an operator's token.
+    static let operatorToken = "OPERATOR_TOKEN"
 
     @Option(
         help: ArgumentHelp(
@@ -121,10 +123,13 @@ struct ServerOptions: ParsableArguments {
     /// The options for the same server in a `patchsrv` command that is pasted here, with a leading space.
     ///
     /// `patchsrv` does not read `PATCHLINE_SERVER`, and the token's file is this user's.
-    var operatorWords: String {
+    ///
+    /// - Parameter withOwnToken: Whether this user's token suffices. Otherwise a placeholder replaces its file.
+    func operatorWords(withOwnToken: Bool) -> String {
         let url = try? url()
         let named = [
-            ("--server", url.map { "\($0)" }), ("--ca", authorities), ("--token-file", tokenFile),
+            ("--server", url.map { "\($0)" }), ("--ca", authorities),
+            ("--token-file", withOwnToken ? tokenFile : Self.operatorToken),
         ].compactMap { option, value in value.map { " \(option) \(shellWord($0))" } }
         return named.joined() + (insecureHTTP ? " --insecure-http" : "")
     }

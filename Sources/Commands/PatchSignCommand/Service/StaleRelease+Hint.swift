@@ -53,10 +53,10 @@ extension StaleRelease {
             "nothing to do: release \(current) lists the same; `patchsign release renew --channel \(channel) --keys DIR "
                 + "--output NEW\(server)` signs it again with a new expiry"
         case .otherContent(let labels, let current):
-            Self.renamed("release \(current) has \(Self.names(labels)) with other content", again)
+            Self.renamed("release \(current) has \(Self.names(labels)) with other content", remake, again)
         case .withdrawn(let labels, let current):
             if remake == .folder {
-                Self.renamed("\(Self.names(labels)) was withdrawn by release \(current) or before", again)
+                Self.renamed("\(Self.names(labels)) was withdrawn by release \(current) or before", remake, again)
             } else {
                 making("\(Self.names(labels)) was withdrawn, and release \(current) is current")
             }
@@ -67,8 +67,14 @@ extension StaleRelease {
         }
     }
 
-    private static func renamed(_ cause: String, _ again: String?) -> String {
-        "\(cause): give it a new version in release.yaml" + (again.map { ", then \($0)" } ?? "")
+    /// Both ways to a new version: a release does not record whether its folder had a release.yaml.
+    private static func renamed(_ cause: String, _ remake: Remake, _ again: String?) -> String {
+        let renaming = "\(cause): give it a new version in release.yaml"
+        guard let again else { return renaming + ", or with --version if its folder has none" }
+        // Made on the current release, a folder without release.yaml gets a version that is not published.
+        return remake == .folder
+            ? "\(renaming), then \(again); a folder without release.yaml gets one from that command, or by --version"
+            : "\(renaming), or with --version if its folder has none, then \(again)"
     }
 
     /// At most three names.
