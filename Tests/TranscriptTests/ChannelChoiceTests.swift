@@ -1,3 +1,4 @@
+import ArgumentParser
 import PatchCrypto
 import PatchFormat
 import PatchTrust
