@@ -1,7 +1,7 @@
 """An animated SVG of two terminals and the page of a device. It has no script: CSS shows each line at its time."""
 import html
 
-COLUMNS, ADVANCE, LINE = 64, 7.8, 18
+COLUMNS, ADVANCE, LINE = 66, 7.8, 18
 MARGIN, TITLE = 12, 26
 # Rows of the server's pane and of the device's.
 ROWS = {"server": 8, "device": 9}

@@ -9,7 +9,8 @@ Runs the commands of GetStarted.md as they are printed, with Chromium as the bro
   GetStarted-Rollback.png  the page of version 3, which is broken, and the page after its rollback
 
 Nothing depends on the time, the folder or free ports: the ports, launch tokens and the home folder are replaced by those of the
-page, and the animation has times of its own. Output between two shown lines of quickstart is replaced by "…".
+page, and the animation has times of its own. Output between two shown lines of quickstart is replaced by "…",
+and the device's lines about its syncs are left out, because their order depends on chance.
 """
 import html, os, pathlib, pty, re, select, shutil, signal, socket, subprocess, sys, tempfile, time
 from playwright.sync_api import sync_playwright
