@@ -10,7 +10,7 @@ SWIFT_PROGRAMS := for product in patchsign patchsrv patchsync patchscript; do $(
 RELEASE := swift build -c release --static-swift-stdlib -Xlinker --no-export-dynamic --scratch-path "$(PATCHLINE_BUILD)"
 SWIFT_RELEASE := for product in patchsign patchsrv patchsync patchscript; do $(RELEASE) --product $$product || exit 1; done
 
-.PHONY: demo test transcripts sweep fuzz answers calls recorded meteor-plugin vassonic engines real sites bench bench-sync bench-trust bench-serve bench-gateways bench-pages bench-service bench-page bench-paint bench-flood bench-updates bench-device bench-documents bench-scripts format lint docs docs-check man man-check example release packages packages-check pictures slow units clean
+.PHONY: demo test transcripts sweep fuzz answers calls recorded meteor-plugin vassonic engines real sites bench bench-sync bench-trust bench-serve bench-gateways bench-pages bench-service bench-page bench-paint bench-flood bench-updates bench-device bench-documents bench-scripts format lint docs docs-check site site-check man man-check example release packages packages-check pictures slow units clean
 
 demo: ; @.ci/setup && $(SWIFT_PROGRAMS) && $(SWIFT_BUILD) --product ShopService && Patches/demo.sh "$$($(SWIFT_BUILD) --show-bin-path)"
 test: ; @.ci/setup --with-judges && .ci/test
@@ -60,7 +60,12 @@ docs-check: ; @.ci/docs
 slow: ; @.ci/setup && .ci/slow-expressions $(LIMIT)
 # The sample as the package of its own that it is.
 example: ; @.ci/setup && swift build --package-path Examples/Shop --scratch-path "$(PATCHLINE_BUILD)-example"
-docs: ; swift package --scratch-path "$(PATCHLINE_BUILD)" generate-documentation --target Patchline --target PatchFormat
+docs: ; swift package --scratch-path "$(PATCHLINE_BUILD)" generate-documentation --target Patchline --target PatchFormat && $(MAKE) site
+# All pages as static HTML with search, in PATCHLINE_BUILD/site. It contains the symbols' pages if `make docs` made them.
+SITE := "$(PATCHLINE_BUILD)/judges/bin/python" -B
+site: ; @.ci/setup --with-judges && $(SITE) .ci/site --symbols "$(PATCHLINE_BUILD)/plugins/Swift-DocC/outputs" "$(PATCHLINE_BUILD)/site" && echo "$(PATCHLINE_BUILD)/site/index.html"
+# Opens each page of the site in Chromium.
+site-check: site ; @$(SITE) .ci/site-check "$(PATCHLINE_BUILD)/site"
 # The manual pages, as a package takes them: below its prefix. They are judged where mandoc is installed.
 MANDIR ?= $(PATCHLINE_BUILD)/share/man/man1
 man: ; @.ci/setup && $(SWIFT_PROGRAMS) && $(SWIFT_BUILD) --product generate-manual && .ci/man "$$($(SWIFT_BUILD) --show-bin-path)" "$(MANDIR)"
