@@ -197,7 +197,7 @@ struct SimulationTests {
     }
 
     @Test(arguments: [
-        ("- a", "fleet.yaml:1: must be a mapping"), ("", "fleet.yaml: is empty"),
+        ("- a", "fleet.yaml:1: must be a mapping: name: value"), ("", "fleet.yaml: is empty"),
         ("device: []", "fleet.yaml:1: device is not known here; did you mean devices? Known are devices"),
         (
             "devices:\n  - {share: 60%}\n  - {share: 50%}",
@@ -226,7 +226,7 @@ struct SimulationTests {
             "devices:\n  - share: 100%\n    platform: {name: ios}",
             "fleet.yaml:3: devices[0].platform must have name and compatibility: \(Platform.rule)"
         ),
-        ("devices: [{share: 100%, share: 0%}]", "fleet.yaml:1: has 'share' twice in one mapping"),
+        ("devices: [{share: 100%, share: 0%}]", "fleet.yaml:1: sets 'share' twice"),
     ])
     func `is refused with file, line and key`(text: String, message: String) {
         let error = #expect(throws: FleetError.self) { try Self.fleet(text) }
