@@ -203,7 +203,7 @@ let floors = [
     Floor(
         "Commands",
         """
-        CommandKit: PatchFormat PatchTrust PatchDelta PatchStore ArgumentParser SystemPackage
+        CommandKit: PatchFormat PatchCrypto PatchTrust PatchDelta PatchStore ArgumentParser SystemPackage
         FleetSimulation: PatchFormat PatchCrypto PatchTrust PatchChoice PatchStore YAMLReading CommandKit ArgumentParser SystemPackage
         PatchSignCommand: PatchFormat PatchCrypto PatchTrust PatchDelta PatchChoice Linux PatchStore ReleaseFolder
             PatchFetch Gateways PatchRelease ReleaseClient CommandKit FleetSimulation ArgumentParser NIOConcurrencyHelpers
@@ -301,7 +301,7 @@ let tests = rows(
     PatchRuntimeTests: PatchFormat PatchLanguage PatchRuntime
     PatchlineScriptsTests: PatchFormat PatchChoice PatchStore PatchSync Patchline PatchRuntime PatchlineScripts
         PatchTesting DeviceTesting NIOConcurrencyHelpers SystemPackage
-    CommandKitTests: PatchFormat PatchTrust CommandKit ArgumentParser SystemPackage
+    CommandKitTests: PatchFormat PatchCrypto PatchTrust CommandKit ArgumentParser SystemPackage
     FleetSimulationTests: PatchFormat PatchCrypto PatchChoice PatchSync FleetSimulation DeviceTesting
     TranscriptTests: PatchFormat PatchCrypto PatchTrust PatchCompression PatchDelta PatchChoice PatchLanguage Linux
         PatchStore ReleaseFolder HTTPPeers HTTPFiles HTTPAPI PatchFetch APIProxy Gateways GatewayClients PageDiff PatchRelease

@@ -6,6 +6,7 @@
 
 #include <openssl/bio.h>
 #include <openssl/core_names.h>
+#include <openssl/crypto.h>
 #include <openssl/ec.h>
 #include <openssl/err.h>
 #include <openssl/evp.h>
@@ -16,5 +17,10 @@
 
 #include "keywork.h"
 #include "token.h"
+
+// Only the first call of the process has this effect, so nothing of libcrypto may be used before.
+static inline void patchline_outlive_exit(void) {
+    OPENSSL_init_crypto(OPENSSL_INIT_NO_ATEXIT, NULL);
+}
 
 #endif

@@ -1,4 +1,5 @@
 package import ArgumentParser
+import PatchCrypto
 package import PatchFormat
 
 /// The parsed command line, before a command runs.
@@ -22,6 +23,7 @@ extension AsyncParsableCommand {
         _ prepare: (any ParsableCommand) throws(Failure) -> Void = { _ in }
     ) async {
         Console.occupyClosedStreams()
+        CryptoLibrary.outliveExit()
         let mistakes = UsageMistake(arguments)
         if let failure = UnreadableNames.ofThisProcess.failure { end(failure, mistakes) }
         let console = Console.standardOutput
