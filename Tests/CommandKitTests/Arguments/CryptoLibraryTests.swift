@@ -1,6 +1,7 @@
 import Dispatch
 import Glibc
 import PatchCrypto
+import PatchFormat
 import Testing
 
 @Suite("The cryptographic library")
