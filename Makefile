@@ -10,7 +10,7 @@ SWIFT_PROGRAMS := for product in patchsign patchsrv patchsync patchscript; do $(
 RELEASE := swift build -c release --static-swift-stdlib -Xlinker --no-export-dynamic --scratch-path "$(PATCHLINE_BUILD)"
 SWIFT_RELEASE := for product in patchsign patchsrv patchsync patchscript; do $(RELEASE) --product $$product || exit 1; done
 
-.PHONY: demo test transcripts sweep fuzz answers calls recorded meteor-plugin vassonic engines real sites bench bench-sync bench-trust bench-serve bench-gateways bench-pages bench-service bench-page bench-paint bench-flood bench-updates bench-device bench-documents bench-scripts format lint docs docs-check man man-check example release packages packages-check slow units clean
+.PHONY: demo test transcripts sweep fuzz answers calls recorded meteor-plugin vassonic engines real sites bench bench-sync bench-trust bench-serve bench-gateways bench-pages bench-service bench-page bench-paint bench-flood bench-updates bench-device bench-documents bench-scripts format lint docs docs-check man man-check example release packages packages-check pictures slow units clean
 
 demo: ; @.ci/setup && $(SWIFT_PROGRAMS) && $(SWIFT_BUILD) --product ShopService && Patches/demo.sh "$$($(SWIFT_BUILD) --show-bin-path)"
 test: ; @.ci/setup --with-judges && .ci/test
@@ -72,6 +72,8 @@ PACKAGES := $(PATCHLINE_BUILD)/packages
 packages: ; @.ci/setup && $(SWIFT_RELEASE) && $(RELEASE) --product generate-manual && .ci/man "$$($(RELEASE) --show-bin-path)" "$(PACKAGES)/man" && .packaging/packages "$$($(RELEASE) --show-bin-path)" "$(PACKAGES)/man" "$(PACKAGES)"
 # By hand and as root: boots a bare Debian with them in ROOT, which debootstrap fills once.
 packages-check: packages ; @.packaging/check "$$($(RELEASE) --show-bin-path)" "$(PACKAGES)" "$${ROOT:-$$(.ci/private-folder bookworm)/root}"
+# The animation and the screenshots of the pages, from the real programs; two minutes.
+pictures: ; @.ci/setup --with-judges && $(SWIFT_PROGRAMS) && "$(PATCHLINE_BUILD)/judges/bin/python" -B Examples/Pictures/make.py "$$($(SWIFT_BUILD) --show-bin-path)"
 # What systemd says of the services; CI runs it.
 units: ; @.ci/units
 clean: ; rm -rf "$(PATCHLINE_BUILD)" "$(PATCHLINE_BUILD)-fuzz" "$(PATCHLINE_BUILD)-slow"
