@@ -161,7 +161,7 @@ struct CheckPass {
         }
         for path in listing.strangers {
             report.faults.append(
-                TreeFault("tree/\(repository.app)/\(path)", .stranger, "no file of a published tree has such a name")
+                TreeFault("tree/\(repository.app)/\(path)", .stranger, "unknown name")
             )
         }
     }

@@ -60,7 +60,7 @@ extension APIWork {
                     guard
                         try await RemoveDraft(of: channel, version: version, in: app, by: call.actor, operations).run()
                     else {
-                        throw APIProblem.notFound("there is no such draft")
+                        throw APIProblem.notFound("no such draft")
                     }
                     return .nothing
                 }
@@ -74,7 +74,7 @@ extension APIWork {
         let found = try await operations.looking(app) { (repository) throws(ServerError) in
             try repository.tree.draft(of: channel, version: version)
         }
-        guard let found else { throw APIProblem.notFound("there is no such draft") }
+        guard let found else { throw APIProblem.notFound("no such draft") }
         return found
     }
 }
