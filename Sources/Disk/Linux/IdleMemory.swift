@@ -6,7 +6,7 @@ package enum IdleMemory {
     /// The delay before a process returns memory for the first time, because its start uses code that is not needed later.
     package static let afterStart = Duration.seconds(2)
 
-    /// Returns free memory, and unmaps the pages of the program and its libraries.
+    /// Gives free memory back to the system, and unmaps the pages of the program and its libraries.
     ///
     /// The system still caches those pages while it has room. All pages that are used again are mapped in about a millisecond.
     package static func giveBack() { patchline_give_memory_back() }

@@ -23,7 +23,7 @@ extension RunningApp {
         package var watchInterval = Duration.milliseconds(50)
         /// The time between checks if the system does not report changes.
         ///
-        /// It is long enough for an idle device to sleep.
+        /// Long enough that an idle device sleeps between them.
         package var unwatchedInterval = Duration.seconds(1)
 
         package init() {}

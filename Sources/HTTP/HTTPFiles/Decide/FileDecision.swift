@@ -2,7 +2,7 @@
 package enum FileDecision: Sendable {
     /// Makes an answer once the request and its body have arrived.
     ///
-    /// It may keep any of them.
+    /// It may retain the request and its body.
     ///
     /// Cancelled when the server's drain deadline has passed; for ``BodyIntake/stream`` also when the client disconnects.
     package typealias Work = @Sendable (FileRequest) async -> FileAnswer
