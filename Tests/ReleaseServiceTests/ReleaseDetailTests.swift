@@ -1,9 +1,12 @@
+import PatchCrypto
 import PatchFormat
 import PatchServer
-import ReleaseService
+import PatchTesting
 import ServerRecords
 import ServerTesting
 import Testing
+
+@testable import ReleaseService
 
 @Suite("A release that is read back")
 struct ReleaseDetailTests {
@@ -36,6 +39,34 @@ struct ReleaseDetailTests {
         let audit = try #require(try await fixture.records.lastAuditEntry()).json
         #expect(audit["after"]?["removed"] == .array(second.difference.removed.map { .text($0.description) }))
         #expect(audit["after"]?["added"] == nil)
+    }
+
+    @Test func `has twenty versions of a kind in the audit log, and counts each other one once`() {
+        let labels = (1...25).map { Label(patchID: named("fix"), version: named("\($0)")) }
+        func entry(_ version: Int, listing listed: [Label], withdrawing withdrawn: [Label] = []) -> HistoryEntry {
+            HistoryEntry(
+                app: app,
+                channel: channel,
+                roleVersion: version,
+                identity: SHA256Digest(of: []),
+                published: TestingServer.start,
+                actor: fixture.actor,
+                notes: ReleaseNotes(),
+                patches: listed.map { label in
+                    HistoryEntry.Patch(label: label, kind: .script, sha256: SHA256Digest(of: []), rollout: 10_000)
+                },
+                proposal: nil,
+                withdrawn: withdrawn
+            )
+        }
+        let difference = HistoryDifference(
+            from: entry(1, listing: labels),
+            to: entry(2, listing: [], withdrawing: labels)
+        )
+        let shown = JSON.array(labels.prefix(20).map { .text($0.description) })
+        let audited = JSON.fields(difference.audited)
+        #expect(audited["removed"] == shown && audited["withdrawn"] == shown)
+        #expect(audited["added"] == nil && audited["more"] == .integer(5))
     }
 
     @Test func `is one that was published`() async throws {

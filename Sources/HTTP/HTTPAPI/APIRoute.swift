@@ -35,12 +35,13 @@ package struct APIRoute<Access: APIAccess, Call: Sendable>: Sendable {
     package let problems: [Int]
     package let work: Work
 
+    /// - Parameter access: Without a default, so that no route is open by omission.
     package init(
         method: HTTPMethod,
         path: String,
         name: String,
         about: String,
-        access: Access? = nil,
+        access: Access?,
         query: [APIParameter] = [],
         headers: [APIParameter] = [],
         body: APIBody = .none,
@@ -77,6 +78,36 @@ package struct APIRoute<Access: APIAccess, Call: Sendable>: Sendable {
 
     private static func variable(_ part: Substring) -> String? {
         part.hasPrefix("{") && part.hasSuffix("}") ? String(part.dropFirst().dropLast()) : nil
+    }
+}
+
+extension APIRoute where Access == Never {
+    /// A route of an API without tokens.
+    package init(
+        method: HTTPMethod,
+        path: String,
+        name: String,
+        about: String,
+        query: [APIParameter] = [],
+        headers: [APIParameter] = [],
+        body: APIBody = .none,
+        answers: [DescribedAnswer],
+        problems: [Int] = [],
+        work: @escaping Work
+    ) {
+        self.init(
+            method: method,
+            path: path,
+            name: name,
+            about: about,
+            access: nil,
+            query: query,
+            headers: headers,
+            body: body,
+            answers: answers,
+            problems: problems,
+            work: work
+        )
     }
 }
 

@@ -7,9 +7,9 @@ package import SystemPackage
 
 /// One app on a server: its tree, the keys that may sign there, and its records.
 ///
-/// Each verb is a type of its own, in the folder with its name: ``PublishRelease``, ``TakeTrust``, ``TurnDial``,
-/// ``SetParameters``, ``RefreshRoles``, ``ExportTree``, ``CheckTree``, ``CollectGarbage``, ``MakePacks`` and others.
-/// Callers of a verb that changes something hold the folder's lock.
+/// Each verb is a type of its own: ``PublishRelease``, ``TakeTrust``, ``TurnDial``, ``SetParameters``, ``RefreshRoles``,
+/// ``ExportTree``, ``CheckTree``, ``CollectGarbage``, ``MakePacks`` and others. Callers of a verb that changes something hold the
+/// folder's lock.
 package struct AppRepository: Sendable {
     package let tree: AppTree
     /// Whether keys with public private halves may sign: in tests and the demo.

@@ -93,7 +93,7 @@ package struct History: Sendable {
         return ReleaseDetail(entry: entry, before: before, sizes: sizes)
     }
 
-    /// The difference of a release to the previous one; nil if the previous release is not in the history.
+    /// The difference of a release to the previous one in the history; nil if the history cannot be read.
     func difference(of entry: HistoryEntry) async -> HistoryDifference? {
         let version = entry.roleVersion
         guard let page = try? await self.page(of: entry.channel, in: entry.app, below: version, limit: 1) else {
@@ -102,7 +102,7 @@ package struct History: Sendable {
         return HistoryDifference(from: page.entries.first, to: entry)
     }
 
-    /// The records of published releases, and of the proposals that they carried out.
+    /// The records of published releases that the history lacks, with their rollout schedules and the proposals that they end.
     func changes(publishing entries: [HistoryEntry]) async throws(RecordError) -> [RecordChange] {
         var changes: [RecordChange] = []
         for entry in entries where try await operations.records.store.record(entry.key) == nil {

@@ -136,7 +136,7 @@ extension HistoryEntry {
                 }
             }
             if fields.has("withdrawn") {
-                for (index, value) in try fields.array("withdrawn", limit: Limits.patchesInList).enumerated() {
+                for (index, value) in try fields.array("withdrawn", limit: Limits.withdrawnInList).enumerated() {
                     let version = try Fields(value, of: "history", at: "withdrawn[\(index)]")
                     withdrawn.append(
                         Label(patchID: try version.name("patchId"), version: try version.name("version"))

@@ -83,7 +83,9 @@ package struct HistoryDifference: Equatable, Sendable {
         func names(_ labels: [Label]) -> JSON? {
             labels.isEmpty ? nil : .array(labels.prefix(Self.auditedLimit).map { .text($0.description) })
         }
-        let left = [added, removed, withdrawn].map { max(0, $0.count - Self.auditedLimit) }.reduce(0, +)
+        let lists = [added, removed, withdrawn]
+        // A withdrawn version is usually removed too, and counts once.
+        let left = Set(lists.joined()).count - Set(lists.flatMap { $0.prefix(Self.auditedLimit) }).count
         return [
             ("added", names(added)), ("removed", names(removed)), ("withdrawn", names(withdrawn)),
             ("more", left == 0 ? nil : .integer(left)),
