@@ -75,6 +75,7 @@ struct OperatorServerTests {
                     "\(refused)"
                 )
                 #expect(refused.contains("\r\nContent-Type: application/problem+json\r\n"), "\(refused)")
+                #expect(refused.contains("\r\nCache-Control: no-store\r\n"), "\(refused)")
                 #expect(refused.contains(#""detail":"Too many connections.""#), "\(refused)")
             }
         }
@@ -153,6 +154,7 @@ struct OperatorServerTests {
             )
             #expect(said.hasPrefix("HTTP/1.1 \(status) ") && said.contains("\r\nConnection: close\r\n"), "\(said)")
             #expect(said.contains("\r\nContent-Type: application/problem+json\r\n"), "\(said)")
+            #expect(said.contains("\r\nCache-Control: no-store\r\n"), "\(said)")
             #expect(said.contains(words) && said.contains("\"status\":\(status),"), "\(said)")
         }
     }
