@@ -308,4 +308,31 @@ struct OperatorServerTests {
             }
         }
     }
+
+    /// The head of a stranger's request.
+    private static func stranger(_ fields: String...) -> String {
+        (["POST /api/v1/tokens HTTP/1.1", "Host: a", Self.json] + fields).map { $0 + "\r\n" }.joined() + "\r\n"
+    }
+
+    @Test func `makes room by ending a stranger who was refused and does not send the rest of the body`() async throws {
+        try await RunningOperators.with({
+            $0.maxConnections = 1
+            $0.bodyTimeout = .seconds(3600)
+        }) { operators in
+            try await operators.connected { stranger in
+                try await stranger.send(Self.stranger("Content-Length: 9"))
+                #expect(try await stranger.read(to: "\r\n\r\n").hasPrefix("HTTP/1.1 401 "))
+                // The refusal may be here before its connection waits for the rest.
+                var said = ""
+                while !said.hasPrefix("HTTP/1.1 200 ") {
+                    said = try await operators.said(
+                        to: "GET /healthz HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n"
+                    )
+                }
+                #expect(said.hasSuffix("\r\n\r\nok"), "\(said)")
+                let rest = await stranger.rest()
+                #expect(!rest.contains("HTTP/1.1"), "\(rest)")
+            }
+        }
+    }
 }

@@ -124,6 +124,14 @@ final class Connections: Sendable {
         }
     }
 
+    /// Notes that the answer is sent and the unused rest of the body is awaited.
+    ///
+    /// A stranger's connection can make room meanwhile: otherwise a client without a right could keep its place by never sending
+    /// the rest.
+    func awaitsRest(_ place: Place, _ right: ShownRight) {
+        state.withLockedValue { _ = $0.room.set(place, .uploading, isKnown: right.isShown) }
+    }
+
     /// Notes that the answer is being sent, even if the server waits for something else as well.
     func answers(_ place: Place, _ right: ShownRight) {
         state.withLockedValue { _ = $0.room.set(place, .answering, isKnown: right.isShown) }
