@@ -181,8 +181,8 @@ final class Connections: Sendable {
     }
 
     /// Closes all connections once the drain deadline has passed.
-    func closeAll() {
+    func closeAll(_ close: (any Channel) -> Void) {
         let all = state.withLockedValue { Array($0.channels.values) + Array($0.refused.values) }
-        for channel in all { channel.close(promise: nil) }
+        for channel in all { close(channel) }
     }
 }
