@@ -349,6 +349,8 @@ struct ControlServerTests {
             ),
             ("GET", "status?x=%zz&%q", "", "the query: x is not a parameter of this request", "it takes none."),
             ("GET", "log?%q=1", "", "the query has a percent sign without two hex digits behind it", ""),
+            ("GET", "log?since=%zz", "", "the query has a percent sign without two hex digits behind it", ""),
+            ("POST", "sync?dry-run=%zz", "", "the query has a percent sign without two hex digits behind it", ""),
         ] as [(String, String, String, String, String)]
     )
     func `refuses names that it does not know, at any depth, and sets nothing`(
