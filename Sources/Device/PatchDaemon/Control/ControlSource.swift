@@ -40,6 +40,10 @@ struct ControlSource: FileSource {
     private func refusal(_ problem: APIProblem) -> FileDecision { .now(PreparedReply(problem.answer().served())) }
 
     func words(for refusal: String, _ status: HTTPResponseStatus, of target: String) -> RefusalWords? {
+        words(forUnread: refusal, status)
+    }
+
+    func words(forUnread refusal: String, _ status: HTTPResponseStatus) -> RefusalWords? {
         RefusalWords(contentType: APIProblem.mediaType, bytes: APIProblem.refused(refusal, status).bytes)
     }
 }
