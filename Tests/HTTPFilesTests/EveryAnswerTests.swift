@@ -119,7 +119,7 @@ struct EveryAnswerTests {
                     let answer = try await client.response()
                     #expect(answer.status == status || words == nil)
                     #expect((answer.headers["Content-Type"] == ["text/x-words"]) == (words != nil))
-                    if let words { #expect(answer.text == words) }
+                    if let words { #expect(answer.text == words && answer["Cache-Control"] == "no-store") }
                 }
             }
         }

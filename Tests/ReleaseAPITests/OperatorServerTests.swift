@@ -75,6 +75,7 @@ struct OperatorServerTests {
                     "\(refused)"
                 )
                 #expect(refused.contains("\r\nContent-Type: application/problem+json\r\n"), "\(refused)")
+                #expect(refused.contains("\r\nCache-Control: no-store\r\n"), "\(refused)")
                 #expect(refused.contains(#""detail":"Too many connections.""#), "\(refused)")
             }
         }
@@ -138,6 +139,15 @@ struct OperatorServerTests {
         ("POST /x HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: gzip, chunked\r\n\r\n", 501, "Unknown transfer coding."),
         ("POST /x HTTP/1.1\r\nHost: a\r\nExpect: tea\r\nContent-Length: 1\r\n\r\n", 417, "Unknown expectation."),
         ("GET healthz HTTP/1.1\r\nHost: a\r\n\r\n", 400, "Bad request"),
+        ("OPTIONS * HTTP/1.1\r\nHost: a\r\n\r\n", 400, "the target is not a path"),
+        ("GET /healthz HTTP/1.1\r\nHost: a\r\n b\r\n\r\n", 400, "a field has no name"),
+        ("GET /healthz HTTP/1.1\nHost: a\r\n\r\n", 400, "a line does not end in CRLF"),
+        ("POST /x HTTP/1.1\r\nHost: a\r\nContent-Length: 1, 1\r\n\r\n", 400, "Content-Length is not one number"),
+        ("POST /x HTTP/1.0\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n", 400, "Transfer-Encoding in HTTP/1.0"),
+        (
+            "POST /x HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked, chunked\r\n\r\n", 400,
+            "chunked is not the final transfer coding, once"
+        ),
     ]
 
     @Test(arguments: malformed)
@@ -153,6 +163,7 @@ struct OperatorServerTests {
             )
             #expect(said.hasPrefix("HTTP/1.1 \(status) ") && said.contains("\r\nConnection: close\r\n"), "\(said)")
             #expect(said.contains("\r\nContent-Type: application/problem+json\r\n"), "\(said)")
+            #expect(said.contains("\r\nCache-Control: no-store\r\n"), "\(said)")
             #expect(said.contains(words) && said.contains("\"status\":\(status),"), "\(said)")
         }
     }
@@ -210,7 +221,8 @@ struct OperatorServerTests {
                 try await client.send(wanted)
                 #expect(try await client.read(to: "\r\n\r\n") == "HTTP/1.1 100 Continue\r\n\r\n")
                 try await client.send("{}")
-                #expect(try await client.read(to: "\r\n\r\n").hasPrefix("HTTP/1.1 400 "))
+                let answer = try await client.read(to: "\r\n\r\n")
+                #expect(answer.hasPrefix("HTTP/1.1 400 ") && answer.contains("\r\nConnection: keep-alive\r\n"))
             }
             let stranger = wanted.replacing("Bearer plt", with: "Bearer no")
             let refused = try await operators.said(to: stranger)
@@ -304,6 +316,95 @@ struct OperatorServerTests {
                 try await known.send(operators.head("GET", "/api/v1/apps"))
                 _ = try await known.read(to: #"{"apps":[]}"#)
             }
+        }
+    }
+
+    /// The head of a stranger's request.
+    private static func stranger(_ fields: String...) -> String {
+        (["POST /api/v1/tokens HTTP/1.1", "Host: a", Self.json] + fields).map { $0 + "\r\n" }.joined() + "\r\n"
+    }
+
+    @Test func `makes room by ending a stranger who was refused and does not send the rest of the body`() async throws {
+        try await RunningOperators.with({
+            $0.maxConnections = 1
+            $0.bodyTimeout = .seconds(3600)
+        }) { operators in
+            try await operators.connected { stranger in
+                try await stranger.send(Self.stranger("Content-Length: 9"))
+                #expect(try await stranger.read(to: "\r\n\r\n").hasPrefix("HTTP/1.1 401 "))
+                // The refusal may be here before its connection waits for the rest.
+                var said = ""
+                while !said.hasPrefix("HTTP/1.1 200 ") {
+                    said = try await operators.said(
+                        to: "GET /healthz HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n"
+                    )
+                }
+                #expect(said.hasSuffix("\r\n\r\nok"), "\(said)")
+                let rest = await stranger.rest()
+                #expect(!rest.contains("HTTP/1.1"), "\(rest)")
+            }
+        }
+    }
+
+    @Test(arguments: [(65_536, true), (65_537, false)])
+    func `keeps a connection over a refused body when little of it is left, and ends it over a longer one`(
+        _ length: Int,
+        _ keeps: Bool
+    ) async throws {
+        try await RunningOperators.with { operators in
+            try await operators.connected { client in
+                try await client.send(Self.stranger("Content-Length: \(length)"))
+                let head = try await client.read(to: "\r\n\r\n")
+                #expect(head.hasPrefix("HTTP/1.1 401 "), "\(head)")
+                #expect(head.contains("\r\nConnection: \(keeps ? "keep-alive" : "close")\r\n"), "\(head)")
+                let next = "GET /healthz HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n"
+                try? await client.send(String(repeating: "x", count: length) + next)
+                let rest = await client.rest()
+                #expect(rest.hasSuffix("\r\n\r\nok") == keeps, "\(rest)")
+            }
+        }
+    }
+
+    @Test func `ends a connection over a refused body of unknown length, and over a rest that does not come in time`()
+        async throws
+    {
+        try await RunningOperators.with({ $0.bodyTimeout = .milliseconds(50) }) { operators in
+            for (field, connection) in [("Transfer-Encoding: chunked", "close"), ("Content-Length: 9", "keep-alive")] {
+                let said = try await operators.said(to: Self.stranger(field))
+                #expect(said.hasPrefix("HTTP/1.1 401 "), "\(said)")
+                #expect(said.contains("\r\nConnection: \(connection)\r\n"), "\(said)")
+                // The client has its answer; a 408 after it would be taken for that of the next request.
+                #expect(said.matches(of: #/HTTP/1\.1 /#).count == 1, "\(said)")
+            }
+        }
+    }
+
+    @Test(arguments: ["x\r\n", "5\r\nhelloo\r\n", "5\nhello\r\n", "-1\r\n"])
+    func `refuses a body whose chunks are none, whatever was made of its beginning`(_ chunks: String) async throws {
+        try await RunningOperators.with { operators in
+            let head = operators.head("POST", "/api/v1/tokens", Self.json, "Transfer-Encoding: chunked")
+            let said = try await operators.said(to: head + chunks)
+            #expect(said.hasPrefix("HTTP/1.1 400 ") && said.contains("\r\nConnection: close\r\n"), "\(said)")
+            #expect(said.contains(#""detail":"Bad request: a chunk"#), "\(said)")
+        }
+    }
+
+    @Test func `answers a request before it refuses what stands behind it and is none`() async throws {
+        try await RunningOperators.with { operators in
+            let said = try await operators.said(to: operators.head("GET", "/api/v1/apps") + "\u{1}")
+            #expect(said.matches(of: #/HTTP/1\.1 (\d+)/#).map { $0.1 } == ["200", "400"], "\(said)")
+            #expect(said.contains(#"{"apps":[]}"#) && said.contains("no method begins like this"), "\(said)")
+            #expect(said.matches(of: #/Connection: close\r\n/#).count == 1, "\(said)")
+        }
+    }
+
+    @Test(arguments: ["TRACE", "CONNECT", "QUERY", "OPTIONS"])
+    func `refuses a method that it has no use for, and sends no token back`(_ method: String) async throws {
+        try await RunningOperators.with { operators in
+            let said = try await operators.said(to: operators.head(method, "/api/v1/apps", "Connection: close"))
+            #expect(said.hasPrefix("HTTP/1.1 405 ") && said.contains("\r\nAllow: GET, HEAD"), "\(said)")
+            #expect(said.contains("\r\nCache-Control: no-store\r\n"), "\(said)")
+            #expect(said.contains(#""title":"methodNotAllowed""#) && !said.contains(operators.token), "\(said)")
         }
     }
 }

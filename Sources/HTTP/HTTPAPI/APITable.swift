@@ -27,9 +27,8 @@ package struct APITable<Access: APIAccess, Call: Sendable>: Sendable {
     package func match(_ request: FileRequest) -> Match {
         let segments = request.path.segments
         guard !request.path.hasTrailingSlash, segments.starts(with: prefix) else { return .nothing }
-        let here = routes.compactMap { route in
-            route.parameters(of: Array(segments.dropFirst(prefix.count))).map { (route, $0) }
-        }
+        let rest = Array(segments.dropFirst(prefix.count))
+        let here = routes.compactMap { route in route.parameters(of: rest).map { (route, $0) } }
         let method = request.method == .HEAD ? .GET : request.method
         if let (route, parameters) = here.first(where: { $0.0.method == method }) {
             return .route(route, parameters: parameters)

@@ -249,7 +249,7 @@ struct ControlServerTests {
             )
             let field = String(repeating: "f", count: 17_000)
             let long = problem(try await host.curl("/v1", "-H", "X-Long: \(field)"))
-            #expect(long == "The request's head is too large.\n")
+            #expect(long == "431 refused: The request's head is too large.")
             #expect(try await host.curl("/v1", "--http1.0").status == 200)
             #expect(try await host.curl("/v1", "--head").status == 200)
         }
@@ -349,6 +349,8 @@ struct ControlServerTests {
             ),
             ("GET", "status?x=%zz&%q", "", "the query: x is not a parameter of this request", "it takes none."),
             ("GET", "log?%q=1", "", "the query has a percent sign without two hex digits behind it", ""),
+            ("GET", "log?since=%zz", "", "the query has a percent sign without two hex digits behind it", ""),
+            ("POST", "sync?dry-run=%zz", "", "the query has a percent sign without two hex digits behind it", ""),
         ] as [(String, String, String, String, String)]
     )
     func `refuses names that it does not know, at any depth, and sets nothing`(

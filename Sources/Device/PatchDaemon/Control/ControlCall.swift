@@ -19,10 +19,8 @@ struct ControlCall: Sendable {
         members.first { $0.name == name }?.value(plusIsSpace: true)
     }
 
-    /// The names of all members of the query; nil for a name with an invalid escape.
-    var queryNames: [String?] { members.map(\.name) }
-
-    private var members: [QueryMember] { QueryMember.all(of: request.query) }
+    /// The members of the query, in its order.
+    var members: [QueryMember] { QueryMember.all(of: request.query) }
 
     func name<Name: ParsedName>(_ name: String, as type: Name.Type = Name.self) throws(APIProblem) -> Name? {
         guard let text = query(name) else { return nil }

@@ -8,14 +8,15 @@ import PatchFormat
 enum ControlNames {
     static func check(_ call: ControlCall, of route: ControlRoute) throws(APIProblem) {
         let known = route.query.map(\.name)
-        for name in call.queryNames {
-            guard let name else {
-                throw .invalid(FormatError("the query", rule: "has a percent sign without two hex digits behind it"))
-            }
+        let badEscape = FormatError("the query", rule: "has a percent sign without two hex digits behind it")
+        for member in call.members {
+            guard let name = member.name else { throw .invalid(badEscape) }
             guard known.contains(name) else {
                 let error = FormatError("the query", field: name, rule: "is not a parameter of this request")
                 throw .invalid(error, hint: hint(name, known))
             }
+            // Otherwise the parameter would be ignored.
+            guard member.value(plusIsSpace: true) != nil else { throw .invalid(badEscape) }
         }
         // The route reports an unreadable body.
         guard !call.request.body.isEmpty, let fields = try? call.fields() else { return }

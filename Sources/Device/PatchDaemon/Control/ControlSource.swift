@@ -31,7 +31,9 @@ struct ControlSource: FileSource {
                     try ControlNames.check(call, of: route)
                     return try await route.work(call).served()
                 } catch {
-                    return (error as? APIProblem ?? APIProblem(Failure("\(error)"))).answer().served()
+                    // No route throws another error. If one did, the device's state would not be the reason (409).
+                    let problem = error as? APIProblem ?? APIProblem(500, "internal", "\(error)", code: .failed)
+                    return problem.answer().served()
                 }
             }
         }
@@ -40,6 +42,10 @@ struct ControlSource: FileSource {
     private func refusal(_ problem: APIProblem) -> FileDecision { .now(PreparedReply(problem.answer().served())) }
 
     func words(for refusal: String, _ status: HTTPResponseStatus, of target: String) -> RefusalWords? {
+        words(forUnread: refusal, status)
+    }
+
+    func words(forUnread refusal: String, _ status: HTTPResponseStatus) -> RefusalWords? {
         RefusalWords(contentType: APIProblem.mediaType, bytes: APIProblem.refused(refusal, status).bytes)
     }
 }

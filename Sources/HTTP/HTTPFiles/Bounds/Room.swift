@@ -26,7 +26,7 @@ struct Room {
         case busy
         /// Receiving the rest of a request's body before any work was done for it.
         case receiving
-        /// Receiving the rest of a request's body while the request is processed.
+        /// Receiving the rest of a request's body while the request is processed, or after its answer.
         case uploading
         /// Sending the answer. More of the body may arrive.
         case answering

@@ -145,6 +145,7 @@ extension FileSource {
         var response = response
         if let refusal = response.refusal, let words = words(for: refusal, response.status, to: head) {
             response.headers.replaceOrAdd(name: "Content-Type", value: words.contentType)
+            response.headers.replaceOrAdd(name: "Cache-Control", value: "no-store")
             response.body = .bytes(words.bytes[...])
         }
         response.headers.add(missing: everyAnswerFields(to: head?.headers))

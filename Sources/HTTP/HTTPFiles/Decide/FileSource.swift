@@ -55,6 +55,8 @@ extension FileSource {
 }
 
 /// The body of a refusal that is more than a line of text.
+///
+/// It is sent with `Cache-Control: no-store`, because sources with such bodies are APIs.
 package struct RefusalWords: Equatable, Sendable {
     package let contentType: String
     package let bytes: [UInt8]

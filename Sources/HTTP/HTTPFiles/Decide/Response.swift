@@ -88,6 +88,7 @@ extension Response {
             self.init(representation, for: request) { .bytes(served.bytes[$0]) }
         } else {
             self.init(status: served.status, headers: representation.allHeaders, body: .bytes(served.bytes[...]))
+            if served.status == .noContent { headers.remove(name: "Content-Type") }
         }
     }
 

@@ -161,8 +161,10 @@ extension Connection {
     ///
     /// Returns false if ending the connection is better.
     private mutating func drain(_ body: inout StreamedBody) async -> Bool {
+        guard !body.decoder.isComplete else { return true }
         // A client that still waits for its 100 may send either the body or the next request.
-        guard !body.expectsContinue || body.decoder.isComplete else { return false }
+        guard !body.expectsContinue else { return false }
+        connections.awaitsRest(place, right)
         do throws(RequestFault) {
             while try await next(of: &body, while: { true }) != nil {}
             return body.decoder.isComplete

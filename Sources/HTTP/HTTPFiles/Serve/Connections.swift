@@ -124,6 +124,14 @@ final class Connections: Sendable {
         }
     }
 
+    /// Notes that the answer is sent and the unused rest of the body is awaited.
+    ///
+    /// A stranger's connection can make room meanwhile: otherwise a client without a right could keep its place by never sending
+    /// the rest.
+    func awaitsRest(_ place: Place, _ right: ShownRight) {
+        state.withLockedValue { _ = $0.room.set(place, .uploading, isKnown: right.isShown) }
+    }
+
     /// Notes that the answer is being sent, even if the server waits for something else as well.
     func answers(_ place: Place, _ right: ShownRight) {
         state.withLockedValue { _ = $0.room.set(place, .answering, isKnown: right.isShown) }
@@ -173,8 +181,8 @@ final class Connections: Sendable {
     }
 
     /// Closes all connections once the drain deadline has passed.
-    func closeAll() {
+    func closeAll(_ close: (any Channel) -> Void) {
         let all = state.withLockedValue { Array($0.channels.values) + Array($0.refused.values) }
-        for channel in all { channel.close(promise: nil) }
+        for channel in all { close(channel) }
     }
 }

@@ -69,7 +69,7 @@ package struct FileServer: Service {
             server.connections.stop()
             listener.close(promise: nil)
             let deadline = listener.eventLoop.scheduleTask(in: TimeAmount(configuration.drainTimeout)) {
-                server.connections.closeAll()
+                server.connections.closeAll(server.closeAtOnce)
                 serving.cancel()
             }
             drained.withLockedValue { $0 = deadline }
@@ -97,7 +97,7 @@ package struct FileServer: Service {
         }
         if failure != nil {
             server.connections.stop()
-            server.connections.closeAll()
+            server.connections.closeAll(server.closeAtOnce)
         }
         await server.connections.ended(on: listener.eventLoop)
         return failure

@@ -75,6 +75,11 @@ extension RunningServer {
     /// Closes a connection that makes room.
     private func drop(_ channel: any Channel, of group: ClientGroup) {
         losses.add(.room, of: group, on: channel.eventLoop)
+        closeAtOnce(channel)
+    }
+
+    /// Closes a connection without waiting for its client.
+    func closeAtOnce(_ channel: any Channel) {
         if configuration.tls == nil { channel.close(promise: nil) } else { AbruptEnd.close(channel) }
     }
 }

@@ -16,7 +16,7 @@ extension TLSIdentity {
     }
 }
 
-/// Closes a connection that makes room without a TLS shutdown, for which the client would have five seconds.
+/// Closes a connection without a TLS shutdown, for which the client would have five seconds.
 final class AbruptEnd: ChannelOutboundHandler {
     typealias OutboundIn = ByteBuffer
 
