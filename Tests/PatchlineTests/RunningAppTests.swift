@@ -186,7 +186,7 @@ struct RunningAppTests {
         }
     }
 
-    @Test func `calls a trial that a person rolled back superseded by nothing`() async throws {
+    @Test func `does not call a trial that a person rolled back superseded`() async throws {
         let world = try Launched()
         try await world.publish("1")
         try await world.device.launchAndConfirm()

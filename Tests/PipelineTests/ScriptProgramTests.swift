@@ -159,6 +159,9 @@ struct ScriptProgramTests {
             let error = "error: \(world.path("none")) is no Patchline store\n"
             let hint = "hint: make one: patchsync init --store DIR --root root.json --server URL\n"
             #expect(none.code == 6 && none.errors == error + hint, "\(none)")
+            let dashed = try await run(.patchscript, ["run", "--store=-none"], in: world.folder)
+            let dashedError = "error: \(world.path("-none")) is no Patchline store\n"
+            #expect(dashed.code == 6 && dashed.errors == dashedError + hint, "\(dashed)")
             let document = try await run(.patchscript, ["run", "--store", "none", "--json"], in: world.folder)
             #expect(document.code == 6 && document.output.hasPrefix("{\"error\":{"), "\(document)")
         }

@@ -63,7 +63,8 @@ struct StoreStatus {
         guard let program = SiblingProgram.path(of: Self.name) else { throw .noPatchSync }
         do throws(ChildProcessError) {
             let outcome = try ChildProcess.run(
-                [program.string, "status", "--json", "--store", store],
+                // In one word, because the name of a folder may begin with a dash.
+                [program.string, "status", "--json", "--store=\(store)"],
                 environment: ProcessInfo.processInfo.environment.map { "\($0)=\($1)" },
                 timeout: Self.timeout,
                 limit: Self.limit

@@ -1,5 +1,7 @@
 import AssetServer
+import DeviceOutput
 import HTTPAPI
+import PatchCrypto
 import PatchFormat
 import PatchSync
 import Patchline
@@ -29,6 +31,15 @@ struct EventLogTests {
                         + #""type":0,"typeName":"Unknown"}"#
                 }
         )
+    }
+
+    /// The address contains the access token, and its event has the type of the events that are logged.
+    @Test func `has no event of the pages' address`() throws {
+        let token = AccessToken(random: [UInt8](repeating: 0xAB, count: 16))
+        let event = DeviceEvent.listening(PagesAddress(port: 8080, token: token, host: "127.0.0.1"))
+        log.take(event, from: "shop")
+        #expect(try lines() == [])
+        #expect(event.members.isEmpty && event.text.isEmpty)
     }
 
     @Test func `names the version of a script that failed in a page once`() throws {

@@ -65,9 +65,14 @@ package struct Digester: ~Copyable {
 ///
 /// `nonisolated(unsafe)`: libcrypto shares them between threads, and they are never changed or freed.
 enum DigestFunctions {
-    nonisolated(unsafe) static let md5 = unsafe EVP_MD_fetch(nil, "MD5", nil)
-    nonisolated(unsafe) static let sha1 = unsafe EVP_MD_fetch(nil, "SHA1", nil)
-    nonisolated(unsafe) static let sha256 = unsafe EVP_MD_fetch(nil, "SHA2-256", nil)
+    nonisolated(unsafe) static let md5 = unsafe fetched("MD5")
+    nonisolated(unsafe) static let sha1 = unsafe fetched("SHA1")
+    nonisolated(unsafe) static let sha256 = unsafe fetched("SHA2-256")
+
+    private static func fetched(_ name: String) -> OpaquePointer? {
+        CryptoLibrary.outliveExit()
+        return unsafe EVP_MD_fetch(nil, name, nil)
+    }
 }
 
 extension Fingerprint {

@@ -112,6 +112,7 @@ struct MemoryBIO: ~Copyable {
     let pointer: OpaquePointer
 
     init() {
+        CryptoLibrary.outliveExit()
         guard let pointer = unsafe BIO_new(BIO_s_mem()) else { preconditionFailure("libcrypto has no memory") }
         unsafe self.pointer = pointer
     }

@@ -78,6 +78,7 @@ package struct PrivateKey: Sendable, CustomStringConvertible {
 /// Cryptographically secure random bytes.
 package enum SecureRandom {
     package static func bytes(_ count: Int) -> [UInt8] {
+        CryptoLibrary.outliveExit()
         var out = [UInt8](repeating: 0, count: count)
         let done = unsafe RAND_bytes(&out, Int32(count))
         precondition(done == 1, "libcrypto has no randomness")

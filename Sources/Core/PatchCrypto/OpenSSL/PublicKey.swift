@@ -52,6 +52,7 @@ package struct PublicKey: Hashable, Sendable {
 
     /// Reads 32 raw bytes.
     package init(ed25519 bytes: [UInt8]) throws(KeyError) {
+        CryptoLibrary.outliveExit()
         guard bytes.count == 32,
             let pointer = unsafe EVP_PKEY_new_raw_public_key(EVP_PKEY_ED25519, nil, bytes, bytes.count)
         else {

@@ -110,13 +110,6 @@ extension DeviceEvent {
         }
     }
 
-    /// A line of `serve --json` or `run --json`.
-    ///
-    /// - Parameter store: The store's name in the settings file, if the process has several stores.
-    package func line(store: String?) -> JSON {
-        .fields([("event", .text(name)), ("store", store.map { .text($0) })] + members)
-    }
-
     /// - Parameters:
     ///   - store: The store's name in the settings file.
     ///   - id: The position from which a listener can continue.
