@@ -10,12 +10,15 @@ struct CryptoLibraryTests {
     @Test func `remains usable by other threads while the process ends`() async {
         await #expect(processExitsWith: .success) {
             CryptoLibrary.outliveExit()
+            let (starts, started) = AsyncStream.makeStream(of: Void.self)
             for number in 1...2 {
                 DispatchQueue(label: "digests \(number)").async {
+                    _ = SHA256Digest(of: [1, 2, 3])
+                    started.yield()
                     while true { _ = SHA256Digest(of: [1, 2, 3]) }
                 }
             }
-            try await Task.sleep(for: .milliseconds(20))
+            for await _ in starts.prefix(2) {}
             exit(0)
         }
     }
