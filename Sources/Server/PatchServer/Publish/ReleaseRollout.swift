@@ -47,11 +47,3 @@ extension ReleaseRollout {
         } catch { throw .dial(error) }
     }
 }
-
-extension Dial {
-    /// Rejects a dial that is too large for devices.
-    func checkSize() throws(ServerError) {
-        let size = json.fileBytes.count
-        guard size <= Limits.dial else { throw .dial(.tooLarge(size: size, limit: Limits.dial)) }
-    }
-}
