@@ -13,6 +13,7 @@ package func name<Name: ParsedName>(_ text: String) -> Name {
 package func entry(
     _ id: String,
     _ version: String,
+    kind: PatchKind = .script,
     bytes: String? = nil,
     rules: PatchRules = .everyone,
     salt: UInt8 = 7,
@@ -22,7 +23,7 @@ package func entry(
     let fingerprint = Fingerprint(of: Array((bytes ?? "\(id) \(version)").utf8))
     return PatchEntry(
         patchID: name(id),
-        kind: .script,
+        kind: kind,
         version: name(version),
         url: URLLayout.object(fingerprint.sha256),
         fingerprint: fingerprint,

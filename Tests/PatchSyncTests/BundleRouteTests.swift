@@ -9,20 +9,7 @@ import Testing
 @Suite("How a new bundle comes")
 struct BundleRouteTests {
     private func bundle(_ version: String, id: String = "web") -> InstalledPatch {
-        let entry = entry(id, version)
-        return InstalledPatch(
-            PatchEntry(
-                patchID: entry.patchID,
-                kind: .bundle,
-                version: entry.version,
-                url: entry.url,
-                fingerprint: entry.fingerprint,
-                signature: entry.signature,
-                salt: entry.salt,
-                rules: .everyone
-            ),
-            column: nil
-        )
+        InstalledPatch(entry(id, version, kind: .bundle), column: nil)
     }
 
     private enum Requests: Equatable {

@@ -11,20 +11,7 @@ import Testing
 @Suite("The route of bytes to a device")
 struct RouteTests {
     private static func bundle(_ version: String) -> InstalledPatch {
-        let entry = entry("web", version)
-        return InstalledPatch(
-            PatchEntry(
-                patchID: entry.patchID,
-                kind: .bundle,
-                version: entry.version,
-                url: entry.url,
-                fingerprint: entry.fingerprint,
-                signature: entry.signature,
-                salt: entry.salt,
-                rules: .everyone
-            ),
-            column: nil
-        )
+        InstalledPatch(entry("web", version, kind: .bundle), column: nil)
     }
 
     private static let installed = bundle("1")

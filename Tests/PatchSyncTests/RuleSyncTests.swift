@@ -34,17 +34,7 @@ extension World {
 @Suite("A bundle that is withdrawn")
 struct WithdrawnBundleTests {
     private static func web(_ version: String, _ kind: PatchKind = .bundle, rollout: Int = 10_000) -> PatchEntry {
-        let script = entry("web", version, rules: PatchRules(rollout: rollout))
-        return PatchEntry(
-            patchID: script.patchID,
-            kind: kind,
-            version: script.version,
-            url: script.url,
-            fingerprint: script.fingerprint,
-            signature: script.signature,
-            salt: script.salt,
-            rules: script.rules
-        )
+        entry("web", version, kind: kind, rules: PatchRules(rollout: rollout))
     }
 
     private static func row(rollout: Int = 10_000, paused: Bool = false, headcount: Int? = nil) -> Dial.Row {

@@ -44,7 +44,8 @@ struct EarlierRelease: Equatable {
         } catch { return nil }
     }
 
-    private static let rows = 1_000
+    /// How many of the newest releases are read: the most that the service lists in one answer.
+    static let rows = 500
 
     /// The words of the hint.
     ///

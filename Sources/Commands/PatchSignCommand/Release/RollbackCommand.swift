@@ -71,7 +71,7 @@ struct RollbackCommand: AsyncParsableCommand {
         // Only the hint depends on the answer.
         server.retries = 0
         let history = try? await server.asking { client throws(ServiceError) in
-            try await client.look("/apps/\(app)/channels/\(channel)/history")
+            try await client.look("/apps/\(app)/channels/\(channel)/history?limit=\(EarlierRelease.rows)")
         }
         return history.flatMap { EarlierRelease(in: $0) }
     }

@@ -87,10 +87,6 @@ struct DownloadPack {
 
     private var patch: InstalledPatch { wanted.patch }
 
-    init(wanted: SyncPlan.Wanted, hasManifest: Bool) {
-        (self.wanted, self.hasManifest) = (wanted, hasManifest)
-    }
-
     /// - Returns: nil if no pack leads to the bundle.
     func run(_ download: inout Download) async throws(SyncError) -> OpenPack? {
         let (store, plan) = (download.store, download.plan)

@@ -61,7 +61,13 @@ extension DeviceEvent {
             case (.condition, true): "\(asked.label) has a condition, which this device meets"
             case (.condition, false): "\(asked.label) has a condition, which this device does not meet"
             }
-        default: PatchlineApp.Event(self)?.description ?? ""
+        case .nothingInstalled, .serving, .following, .withdrawn, .damaged, .confirmed, .rolledBack, .scriptFailed,
+            .scriptsLeftOut, .stalePage, .unproven, .superseded, .bundleMissing, .stateFault, .parametersChanged,
+            .trouble, .synced(.failure), .parametersTrouble, .fileTrouble:
+            PatchlineApp.Event(self)?.description ?? ""
+        // These events are not part of any log.
+        case .syncing, .portTaken, .noRoom, .made, .differs, .follows, .removed, .listening, .proxyLine, .storeFailed:
+            ""
         }
     }
 

@@ -23,6 +23,12 @@ extension Dial {
         return with(rows.filter { !$0.saysNothing })
     }
 
+    /// Rejects a dial that is too large for devices.
+    func checkSize() throws(ServerError) {
+        let size = json.fileBytes.count
+        guard size <= Limits.dial else { throw .dial(.tooLarge(size: size, limit: Limits.dial)) }
+    }
+
     private func with(_ rows: [Row]) -> Dial {
         Dial(app: app, channel: channel, rows: rows)
     }

@@ -195,7 +195,8 @@ private struct DialTurn {
     ) throws(ServerError) {
         channel = verified.release.header.channel
         entries = verified.list.entries
-        started = try rollout.starts(of: verified, in: state, knowing: labels, repository)
+        before = repository.listed(in: channel, state)
+        started = try rollout.starts(of: verified, after: before, in: state, knowing: labels)
         if state.channels[channel] == nil {
             dial = nil
         } else {
@@ -206,7 +207,6 @@ private struct DialTurn {
         }
         next = Dial.next(after: dial, starting: started, of: entries, in: channel, of: repository.app)
         if let next { try next.checkSize() }
-        before = repository.listed(in: channel, state)
     }
 
     private func turned(version: Int) -> DialState? {

@@ -22,35 +22,28 @@ extension ReleaseRollout {
     package func starts(of verified: VerifiedRelease, in repository: AppRepository) throws(ServerError)
         -> [StartedVersion]
     {
+        guard self != .none else { return [] }
         let state = try PublishedState(of: repository)
-        let release = verified.release
-        guard state.channels[release.header.channel]?.identity != release.role.identity else { return [] }
-        return try starts(of: verified, in: state, knowing: try repository.labels(), repository)
+        let (release, channel) = (verified.release, verified.release.header.channel)
+        guard state.channels[channel]?.identity != release.role.identity else { return [] }
+        let before = repository.listed(in: channel, state)
+        return try starts(of: verified, after: before, in: state, knowing: try repository.labels())
     }
 
+    /// - Parameter before: The entries of the previous release; nil if they cannot be read.
     func starts(
         of verified: VerifiedRelease,
+        after before: [PatchEntry]?,
         in state: PublishedState,
-        knowing labels: PublishedLabels,
-        _ repository: AppRepository
+        knowing labels: PublishedLabels
     ) throws(ServerError) -> [StartedVersion] {
         guard self != .none else { return [] }
         let channel = verified.release.header.channel
         // An interrupted publish may have written the labels of this release.
         let known = labels.published(in: state).rows
-        let new = NewVersions(verified.list.entries, after: repository.listed(in: channel, state) ?? []) { label in
-            known[label]?.channel == channel
-        }
+        let new = NewVersions(verified.list.entries, after: before ?? []) { known[$0]?.channel == channel }
         do throws(DialRefusal) {
             return try new.starts(by: wish, default: usual, in: channel)
         } catch { throw .dial(error) }
-    }
-}
-
-extension Dial {
-    /// Rejects a dial that is too large for devices.
-    func checkSize() throws(ServerError) {
-        let size = json.fileBytes.count
-        guard size <= Limits.dial else { throw .dial(.tooLarge(size: size, limit: Limits.dial)) }
     }
 }

@@ -10,14 +10,11 @@ package import ReleaseFolder
 package struct VerifyRelease: Sendable {
     /// A release and the published state that it is compared with.
     struct Facts {
-        let state: PublishedState
         let labels: PublishedLabels
         let comparison: BaseComparison
         let delegation: Delegation
         /// The release with its own valid signatures, and those of a draft of the same content.
         let release: SignedRelease
-
-        var channel: ChannelName { release.header.channel }
     }
 
     private let offered: SignedRelease
@@ -39,7 +36,6 @@ package struct VerifyRelease: Sendable {
             throw .release(.trust(.notDelegated(role: channel.text)))
         }
         return Facts(
-            state: state,
             labels: labels,
             comparison: comparison,
             delegation: delegation,

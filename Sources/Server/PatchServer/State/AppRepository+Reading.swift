@@ -90,9 +90,7 @@ extension AppRepository {
     /// A channel's list and its dial.
     package func offered(in channel: ChannelName) throws(ServerError) -> (list: PatchList, dial: Dial) {
         let state = try PublishedState(of: self)
-        try state.check(channel)
-        guard let published = state.channels[channel] else { throw .dial(.unpublished(channel)) }
-        return (try list(of: channel, published.role).list, try dial(of: channel, in: state))
+        return (try listed(of: channel, in: state), try dial(of: channel, in: state))
     }
 
     /// The online parameters of a channel; empty for one that never had any.
