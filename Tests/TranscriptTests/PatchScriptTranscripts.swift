@@ -84,12 +84,14 @@ struct StoredScriptTests {
     @Test func `are the running ones for programs, in their order`() throws {
         let status = """
             {"patches":[
-            {"patchId":"a","version":"2","state":"Success","order":2,"sha256":"aa","file":"/s/aa"},
-            {"patchId":"b","version":"1","state":"FileNotMatch","order":1,"sha256":"bb"},
-            {"patchId":"c","version":"1","state":"Success","order":3,"sha256":"cc","file":"/s/cc","runsIn":"page"},
-            {"patchId":"d","version":"1","state":"FileNotExist","order":4,"sha256":"dd","runsIn":"both"},
-            {"patchId":"e","version":"9","state":"UnInstall","pending":true,"sha256":"ee","file":"/s/ee"},
-            {"patchId":"web","version":"1","state":"Success"}
+            {"patchId":"a","kind":"script","version":"2","state":"Success","pending":false,"order":2,"sha256":"aa","file":"/s/aa"},
+            {"patchId":"b","kind":"script","version":"1","state":"FileNotMatch","pending":false,"order":1,"sha256":"bb"},
+            {"patchId":"c","kind":"script","version":"1","state":"Success","pending":false,"order":3,"sha256":"cc","file":"/s/cc",
+            "runsIn":"page"},
+            {"patchId":"d","kind":"script","version":"1","state":"FileNotExist","pending":false,"order":4,"sha256":"dd",
+            "runsIn":"both"},
+            {"patchId":"e","kind":"script","version":"9","state":"UnInstall","pending":true,"sha256":"ee","file":"/s/ee"},
+            {"patchId":"web","kind":"bundle","version":"1","state":"Success","pending":false}
             ]}
             """
         let scripts = try StoredScript.running(in: JSON(parsing: Array(status.utf8)))
@@ -100,6 +102,17 @@ struct StoredScriptTests {
                 StoredScript(id: "d", version: "1", order: 4, sha256: "dd", file: nil, isAltered: false),
             ]
         )
+    }
+
+    /// An older patchsync gives none.
+    @Test func `are refused without an order`() throws {
+        let status = """
+            {"patches":[{"patchId":"a","kind":"script","version":"2","state":"Success","pending":false,"sha256":"aa"}]}
+            """
+        let rule = "must be an integer from 1 to \(Limits.patchesInList)"
+        #expect(throws: FormatError("patchsync status", field: "patches.order", rule: rule)) {
+            try StoredScript.running(in: JSON(parsing: Array(status.utf8)))
+        }
     }
 
     @Test func `have their bytes only if these are the signed ones`() throws {

@@ -23,8 +23,10 @@ struct StoredScript: Equatable {
         var scripts: [StoredScript] = []
         for row in try Fields(status, of: name).array("patches", limit: 2 * Limits.patchesInList) {
             let fields = try Fields(row, of: name, at: "patches")
-            // Bundles and pending scripts have no order, and a script that runs in pages does not run in a program.
-            guard fields.has("order"), try fields.optionalString("runsIn") != "page" else { continue }
+            guard try fields.string("kind") == "script", try !fields.bool("pending"),
+                try fields.optionalString("runsIn") != "page"
+            else { continue }
+            // An older patchsync gives no order. It must not look like a store without scripts.
             scripts.append(
                 StoredScript(
                     id: try fields.string("patchId"),
