@@ -21,6 +21,8 @@ package struct ServiceClient: Sendable {
         package var retries = 7
         package var pause: @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) }
         package var random: @Sendable () -> Double = { .random(in: 0..<1) }
+        /// An upper bound for the deadline of each request; nil for none.
+        package var longestDeadline: Duration?
         /// The user agent.
         package var agent = "patchsign"
         /// Called before each wait.
@@ -131,6 +133,8 @@ package struct ServiceClient: Sendable {
     }
 
     private func perform(_ request: ServiceRequest, _ token: ServiceToken?) async throws(ServiceError) -> [UInt8] {
+        var request = request
+        if let longest = settings.longestDeadline { request.deadline = min(request.deadline, longest) }
         do {
             let response = try await client.execute(
                 message(request, token),

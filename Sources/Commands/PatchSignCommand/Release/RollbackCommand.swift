@@ -68,9 +68,9 @@ struct RollbackCommand: AsyncParsableCommand {
     private func earlier() async -> EarlierRelease? {
         guard let app = try? options.keys.rootOfTrust().app else { return nil }
         var server = options.server
-        // Only the hint depends on the answer.
+        // Only the hint depends on the answer, so a server that is silent must not delay the error for minutes.
         server.retries = 0
-        let history = try? await server.asking { client throws(ServiceError) in
+        let history = try? await server.asking(longestDeadline: .seconds(5)) { client throws(ServiceError) in
             try await client.look("/apps/\(app)/channels/\(channel)/history?limit=\(EarlierRelease.rows)")
         }
         return history.flatMap { EarlierRelease(in: $0) }

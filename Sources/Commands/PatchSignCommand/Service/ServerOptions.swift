@@ -48,10 +48,15 @@ struct ServerOptions: ParsableArguments {
     }
 
     /// Runs `work` with the service, using the token.
+    ///
+    /// - Parameter longestDeadline: An upper bound for the deadline of each request; nil for none.
     func asking<Value: Sendable>(
+        longestDeadline: Duration? = nil,
         _ work: (ServiceClient) async throws(ServiceError) -> Value
     ) async throws(Failure) -> Value {
-        let (server, settings) = (try url(), try settings())
+        let server = try url()
+        var settings = try settings()
+        settings.longestDeadline = longestDeadline
         let token = try TokenReading.token(file: tokenFile, limit: ServiceToken.fileLimit) { ServiceToken($0) }
         do throws(ServiceError) {
             return try await ServiceClient.with(server, token: token, settings, work)
