@@ -157,6 +157,26 @@ struct AssetRoutingTests {
 
     @Test(
         arguments: [
+            ("/package/@types%2Fnode", [:], "200 index.html"), ("/item/%FC", ["Accept": "text/html"], "200 index.html"),
+            ("/a%5Cb", ["Sec-Fetch-Dest": "document"], "200 index.html"),
+            ("/a%2Fb.js", ["Sec-Fetch-Dest": "script"], nil), ("/a%2Fb.png", [:], nil),
+            ("/__patchline/uploads/a%2Fb", [:], nil), ("/local-filesystem/a%2Fb", [:], nil),
+        ] as [(String, [String: String], String?)]
+    )
+    func `answer for a page whose path cannot name a file, and for nothing else there`(
+        target: String,
+        fields: [String: String],
+        expected: String?
+    ) async throws {
+        let server = try server(["index.html"], routing: .app)
+        let headers = HTTPHeaders(fields.map { ($0.key, $0.value) } + [AssetServer.host])
+        let request = try FileRequest(getting: target, headers: headers, keepsEncoded: true)
+        #expect(server.passesAsSent(request) == (expected != nil))
+        if let expected { #expect(said(await server.answer(request)) == expected) }
+    }
+
+    @Test(
+        arguments: [
             ("/cart", "200 index.html"), ("/release.js", "200 index.html"), ("/item/1.2.3", "200 index.html"),
             ("/item/logo.png", "404"), ("/docs", "200 index.html"), ("/docs/", "200 index.html"),
             ("/other", "404 404.html"),
