@@ -134,6 +134,9 @@ struct AssetRoutingTests {
             ("/nope.json", [:], "404"),
             ("/nope", ["Accept": "image/avif,image/webp,*/*;q=0.8"], "404"),
             ("/nope", ["Accept": "*/*"], "200 index.html"),
+            ("/nope", ["Accept": "TEXT/HTML;level=1"], "200 index.html"), ("/nope", ["Accept": "text/htmlx"], "404"),
+            ("/nope", ["Accept": "text/html;q=0, image/png"], "404"), ("/nope", ["Accept": "*/*; q=0.000"], "404"),
+            ("/nope", ["Accept": "text/html;q=0.1"], "200 index.html"), ("/nope", ["Accept": ""], "200 index.html"),
             ("/nope.js", ["Accept": "text/html,*/*"], "404"),
             ("/readme.md", ["Accept": "text/html,*/*"], "200 index.html"),
             ("/favicon.ico", ["Sec-Fetch-Dest": "document"], "404"), ("/main.js", [:], "200 main.js"),
@@ -150,6 +153,26 @@ struct AssetRoutingTests {
             let request = try request(target, fields.map { ($0.key, $0.value) })
             #expect(said(await server.answer(request)) == expected, "\(String(describing: routing))")
         }
+    }
+
+    @Test(
+        arguments: [
+            ("/package/@types%2Fnode", [:], "200 index.html"), ("/item/%FC", ["Accept": "text/html"], "200 index.html"),
+            ("/a%5Cb", ["Sec-Fetch-Dest": "document"], "200 index.html"),
+            ("/a%2Fb.js", ["Sec-Fetch-Dest": "script"], nil), ("/a%2Fb.png", [:], nil),
+            ("/__patchline/uploads/a%2Fb", [:], nil), ("/local-filesystem/a%2Fb", [:], nil),
+        ] as [(String, [String: String], String?)]
+    )
+    func `answer for a page whose path cannot name a file, and for nothing else there`(
+        target: String,
+        fields: [String: String],
+        expected: String?
+    ) async throws {
+        let server = try server(["index.html"], routing: .app)
+        let headers = HTTPHeaders(fields.map { ($0.key, $0.value) } + [AssetServer.host])
+        let request = try FileRequest(getting: target, headers: headers, keepsEncoded: true)
+        #expect(server.passesAsSent(request) == (expected != nil))
+        if let expected { #expect(said(await server.answer(request)) == expected) }
     }
 
     @Test(

@@ -270,6 +270,7 @@ struct ServedSelectionsTests {
             ("http://127.0.0.1:12552/caf%C3%A9/", "/caf\u{e9}"), ("http://127.0.0.1:12552/?cdvToken=a&b", "/?b"),
             ("http://127.0.0.1:12553/cart", nil), ("https://127.0.0.1:12552/cart", nil), ("http://evil.example/", nil),
             ("/cart", nil), ("http://127.0.0.1:12552/%2", nil), ("http://127.0.0.1:12552.evil/", nil),
+            ("http://127.0.0.1:12552/item/a%2Fb", "/item/a%2Fb"),
         ] as [(String, String?)]
     )
     func `reads the page that asks off the Referer of its own origin alone`(referer: String, page: String?) throws {

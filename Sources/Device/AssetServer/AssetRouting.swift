@@ -78,25 +78,33 @@ enum PageWish: Equatable, Sendable {
     init(_ request: FileRequest) {
         let type = ContentType.of(path: request.path.text)
         let isNamedAsFile = type != ContentType.unknown && type != "text/html" && type != "application/xhtml+xml"
-        let accepted = request.headers["Accept"].joined(separator: ",").lowercased()
+        let accepted = Self.accepted(by: request)
         let wantsHTML = accepted.contains("text/html") || accepted.contains("application/xhtml+xml")
+        // No type is preferred, unlike in a request for an image, which lists `image/…` first.
+        let takesAnything = accepted.first == "*/*" || request.headers["Accept"].allSatisfy(\.isEmpty)
         let isPage =
             switch request.headers.first(name: "Sec-Fetch-Dest") {
             case "document", "iframe", "frame", "fencedframe": true
             case "embed", "object": !isNamedAsFile
             // A request that a service worker passes on has lost its destination. A navigation still has its mode.
             case "empty" where request.headers.first(name: "Sec-Fetch-Mode") == "navigate": true
-            case "empty": !isNamedAsFile && (wantsHTML || Self.takesAnything(accepted))
+            case "empty": !isNamedAsFile && (wantsHTML || takesAnything)
             case nil where wantsHTML: !Self.isPartOfPage(type)
-            case nil: !isNamedAsFile && Self.takesAnything(accepted)
+            case nil: !isNamedAsFile && takesAnything
             default: false
             }
         self = isPage ? .page : .other
     }
 
-    /// Whether no type is preferred, unlike in a request for an image, which lists `image/…` first.
-    private static func takesAnything(_ accepted: String) -> Bool {
-        accepted.isEmpty || accepted.hasPrefix("*/*")
+    /// The media types of `Accept` in their order, without those that are refused by `q=0` (RFC 9110 §12.5.1).
+    private static func accepted(by request: FileRequest) -> [String] {
+        request.headers["Accept"].flatMap { $0.split(separator: ",") }.filter { range in
+            !range.split(separator: ";").dropFirst().contains { parameter in
+                let text = parameter.filter { $0 != " " && $0 != "\t" }.lowercased()
+                return text.hasPrefix("q=0") && text.dropFirst(3).allSatisfy { $0 == "." || $0 == "0" }
+            }
+        }
+        .map { HTTPHeaders.mediaType(String($0)) }
     }
 
     /// Whether files of this type are parts of pages.

@@ -143,7 +143,7 @@ package final class AssetServer: FileSource {
     }
 
     package func passesAsSent(_ request: FileRequest) -> Bool {
-        state.withLockedValue(\.delegate)?.passesAsSent(request) ?? false
+        state.withLockedValue(\.self).passesAsSent(request)
     }
 
     package func decide(_ request: FileRequest) -> FileDecision {

@@ -63,9 +63,9 @@ struct PageRequest: Equatable, Sendable {
             text.lowercased().hasPrefix("http://\(host.lowercased())/")
         else { return nil }
         let url = text.prefix { $0 != "#" }
-        guard let path = try? RequestPath(parsing: String(url)) else { return nil }
+        guard let asked = try? FileRequest(getting: String(url), headers: [:], keepsEncoded: true) else { return nil }
         let query = url.firstIndex(of: "?").map { String(url[url.index(after: $0)...]) }
-        return Address(path: path.text, query: Admission.takeToken(from: query).query)
+        return Address(path: asked.path.text, query: Admission.takeToken(from: query).query)
     }
 }
 

@@ -49,6 +49,15 @@ struct ServingFacts: Sendable {
         }
     }
 
+    /// Whether a path that cannot name a file is decided on: by the delegate, or as a page of the app.
+    ///
+    /// Routers put a slash into a name as `%2F`: `/package/@types%2Fnode`. A reload of such a page is no error.
+    func passesAsSent(_ request: FileRequest) -> Bool {
+        if delegate?.passesAsSent(request) ?? false { return true }
+        guard request.method == .GET || request.method == .HEAD, PageWish(request) == .page else { return false }
+        return request.path.segments.first != PageAPI.prefix && request.path.segments.first != "local-filesystem"
+    }
+
     /// Answers a web app manifest of the bundle under its own name.
     ///
     /// The name or the type that the release signs identifies it.

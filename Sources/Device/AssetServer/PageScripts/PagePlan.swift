@@ -7,7 +7,6 @@ import NIOHTTP1
 ///
 /// The scripts are the first elements of the head, before any code of the page. Nothing else of the page changes. In case of doubt,
 /// the page is not changed.
-/// left, it stays as it is.
 package enum PagePlan: Equatable, Sendable {
     case put(at: Int, contentType: String)
     case untouched(Reason)
