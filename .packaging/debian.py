@@ -88,7 +88,9 @@ def documents(program: str, build: Build, packages: SwiftPackages, bill: bytes) 
         f"{program} ({build.version}) unstable; urgency=medium\n\n"
         f"  * Version {build.version}.\n\n -- {build.maintainer}  {date.replace('-0000', '+0000')}\n"
     )
-    return {
+    # The place that `PROGRAM help topics` names.
+    pages = (HERE.parent / "Sources/Device/Patchline/Patchline.docc").glob("*.md")
+    return {f"{place}/pages/{page.name}": (page.read_bytes(), 0o644) for page in sorted(pages)} | {
         f"{place}/copyright": (copyright(program, packages), 0o644),
         f"{place}/changelog.gz": (compressed(changes.encode()), 0o644),
         f"{place}/NOTICE.gz": (compressed(notices(program, packages)), 0o644),

@@ -7,8 +7,8 @@ struct CommandTranscript {
     let program: any AsyncParsableCommand.Type
     let name: String
 
-    /// Asked for the help of each command, in a terminal of 80 columns.
-    var help: [(title: String, text: String)] {
+    /// The whole help of each command, and the shorter one of `--help`, in a terminal of 80 columns.
+    var help: [(command: String, whole: String, screen: String)] {
         func commands(_ command: any ParsableCommand.Type, _ words: [String]) -> [[String]] {
             [words]
                 + command.configuration.subcommands.filter { $0.configuration.shouldDisplay }.flatMap {
@@ -16,10 +16,7 @@ struct CommandTranscript {
                 }
         }
         return commands(program, []).map { words in
-            (
-                ([name] + words + ["--help"]).joined(separator: " "),
-                answer(words + ["--help"])
-            )
+            (([name] + words).joined(separator: " "), answer(["help"] + words), answer(words + ["--help"]))
         }
     }
 

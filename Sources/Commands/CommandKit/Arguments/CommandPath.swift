@@ -40,27 +40,41 @@ package struct CommandPath {
     package var unknown: Failure? {
         guard let other else { return nil }
         let choices = commands[commands.count - 1].configuration.subcommands.filter { $0.configuration.shouldDisplay }
-        let path = commands.map { $0._commandName }.joined(separator: " ")
         let meant = other.nearest(among: choices.map { $0._commandName })
         return Failure(
-            "\(path) has no command \(other)",
-            hint: meant.map { "did you mean \(path) \($0)?" }
-                ?? (hasDefault ? nil : "\(path) --help lists the commands"),
+            "\(text) has no command \(other)",
+            hint: meant.map { "did you mean \(text) \($0)?" }
+                ?? (hasDefault ? nil : "\(text) --help lists the commands"),
             code: .usage
         )
     }
 
-    /// Adds the version and the exit codes of the command's group, which are unknown to the parser, to a help text.
+    /// The command as it is typed, such as `patchsrv audit list`.
+    var text: String { commands.map { $0._commandName }.joined(separator: " ") }
+
+    /// Adds the version, the topics and the exit codes of the command's group, which are unknown to the parser, to a help text.
     func completed(_ text: String) -> String {
         var lines = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
         if commands.count == 1, let help = lines.firstIndex(where: { $0.hasPrefix("  -h, --help ") }) {
             lines.insert("  --version               Show the version.", at: help)
+        }
+        if commands.count == 1, lines.last?.hasPrefix("  See '") ?? false {
+            lines.append("  See '\(text) help topics' for the pages.")
         }
         if !lines.contains(ExitCodes.heading), let usage = lines.firstIndex(where: { $0.hasPrefix("USAGE: ") }),
             let codes = commands.reversed().lazy.compactMap({ ExitCodes.section(of: $0.configuration.discussion) })
                 .first
         {
             lines.insert(contentsOf: codes + [""], at: usage)
+        }
+        // The parser lists shared options before the command's own.
+        if let own = lines.firstIndex(of: "OPTIONS:"),
+            let shared = lines[..<own].firstIndex(where: { $0.isHelpHeading && HelpSection.Kind($0) == .group })
+        {
+            let end = lines[own...].firstIndex(of: "") ?? lines.endIndex
+            let options = lines[own..<end]
+            lines.removeSubrange(own..<end)
+            lines.insert(contentsOf: options + [""], at: shared)
         }
         return lines.joined(separator: "\n")
     }

@@ -72,6 +72,9 @@ extension AsyncParsableCommand {
     /// - Parameter columns: The widest line of a help text.
     package static func reading(_ arguments: [String], columns: Int) -> CommandLineReading {
         guard arguments != ["--version"] else { return .prints(Product.version) }
+        guard arguments != ["help", "topics"] else {
+            return .prints(HelpText(HelpTopics.text(of: _commandName)).lines(columns: columns).joined(separator: "\n"))
+        }
         let asked = CommandPath(arguments, of: Self.self)
         let words = arguments.first == "help" ? Array(arguments.dropFirst()) : arguments
         let whole = words != arguments || asked.isWholeGroup ? words + ["--help"] : arguments
@@ -86,7 +89,9 @@ extension AsyncParsableCommand {
             // help each time.
             let text = fullMessage(for: error, columns: 100_000)
             if text.hasPrefix("OVERVIEW: ") || text.hasPrefix("USAGE: ") {
-                return .prints(HelpText(asked.completed(text)).lines(columns: columns).joined(separator: "\n"))
+                let all = asked.completed(text)
+                let help = arguments.first == "help" ? all : HelpSummary(all, of: asked.text).text
+                return .prints(HelpText(help).lines(columns: columns).joined(separator: "\n"))
             }
             guard text.withoutParsersError != nil else { return .answers(error, text: text) }
             if let failure = asked.unknown, failure.hint != nil { return .fails(failure) }

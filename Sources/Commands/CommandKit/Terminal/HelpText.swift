@@ -4,11 +4,11 @@
 /// the source. An indented line is a row, which continues in the next line if it ends in `\`.
 package struct HelpText: Sendable {
     /// The second column of the parser's own tables.
-    private static let column = 26
+    static let column = 26
     /// The last possible second column.
     ///
     /// Text further to the right would not fit.
-    private static let furthest = 40
+    static let furthest = 40
     /// The widest line.
     ///
     /// Prose in longer lines is hard to read.
@@ -34,9 +34,9 @@ package struct HelpText: Sendable {
             if line.first == " " {
                 endParagraph()
                 lines += isTable ? tableRow(line, columns) : row(line, columns)
-            } else if line.isEmpty || line.isHeading || line.hasPrefix("USAGE: ") {
+            } else if line.isEmpty || line.isHelpHeading || line.hasPrefix("USAGE: ") {
                 endParagraph()
-                isTable = line.isHeading && line.hasSuffix(":")
+                isTable = line.isHelpHeading && line.hasSuffix(":")
                 lines += line.hasPrefix("USAGE: ") ? filled(line, hang: 7, columns) : [line]
             } else {
                 paragraph.append(line)
@@ -49,7 +49,7 @@ package struct HelpText: Sendable {
     // MARK: Rows
 
     /// Joins a command with its continuation lines.
-    private static func joined(_ lines: [String]) -> [String] {
+    static func joined(_ lines: [String]) -> [String] {
         var joined: [String] = []
         var goesOn = false
         for line in lines {
@@ -144,7 +144,7 @@ package struct HelpText: Sendable {
 
 extension String {
     /// Whether the line is a heading: `EXIT CODES`, `OPTIONS:`.
-    fileprivate var isHeading: Bool {
+    var isHelpHeading: Bool {
         let name = hasSuffix(":") ? dropLast() : self[...]
         return name.count > 2 && name.allSatisfy { $0.isASCII && $0.isUppercase || $0 == " " }
     }

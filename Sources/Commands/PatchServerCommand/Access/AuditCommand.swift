@@ -47,7 +47,7 @@ struct AuditListCommand: AsyncParsableCommand {
             """
     )
 
-    @OptionGroup var place: PlaceOptions
+    @OptionGroup(title: "Server") var place: PlaceOptions
 
     @Option(help: ArgumentHelp("Number of entries.", valueName: "count"))
     var last = 20
@@ -85,7 +85,7 @@ struct AuditExportCommand: AsyncParsableCommand {
             """
     )
 
-    @OptionGroup var place: PlaceOptions
+    @OptionGroup(title: "Server") var place: PlaceOptions
 
     func run() async throws {
         try await reporting {
@@ -110,7 +110,7 @@ struct AuditVerifyCommand: AsyncParsableCommand {
     @Argument(help: ArgumentHelp("An exported log, in place of the server's own.", valueName: "file"))
     var file: String?
 
-    @OptionGroup var place: PlaceOptions
+    @OptionGroup(title: "Server") var place: PlaceOptions
 
     @Option(help: ArgumentHelp("A hash noted earlier, which must be in the log.", valueName: "hash"))
     var head: String?

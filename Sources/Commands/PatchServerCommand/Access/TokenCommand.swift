@@ -92,7 +92,7 @@ struct TokenNewCommand: AsyncParsableCommand {
     )
     var output: String?
 
-    @OptionGroup var place: PlaceOptions
+    @OptionGroup(title: "Server") var place: PlaceOptions
 
     @Flag(help: "Print the result as JSON.")
     var json = false
@@ -226,7 +226,7 @@ struct TokenListCommand: AsyncParsableCommand {
             """
     )
 
-    @OptionGroup var place: PlaceOptions
+    @OptionGroup(title: "Server") var place: PlaceOptions
 
     @Option(help: ArgumentHelp("Only valid tokens unused for this long: 30d, 12h.", valueName: "time"))
     var unused: DurationArgument?
@@ -287,7 +287,7 @@ struct TokenRevokeCommand: AsyncParsableCommand {
     @Argument(help: ArgumentHelp("The token's name, or its id: the 16 digits after plt_.", valueName: "token"))
     var token: String
 
-    @OptionGroup var place: PlaceOptions
+    @OptionGroup(title: "Server") var place: PlaceOptions
 
     /// The id of the token.
     ///

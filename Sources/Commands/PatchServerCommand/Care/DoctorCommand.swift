@@ -51,7 +51,7 @@ struct DoctorCommand: AsyncParsableCommand {
     )
     var operatorsInsecureHttp = OnOff.off
 
-    @OptionGroup var tls: TLSOptions
+    @OptionGroup(title: "TLS") var tls: TLSOptions
     @OptionGroup var passphrase: KeyOptions
 
     @Option(

@@ -23,7 +23,7 @@ struct ChannelNames: ParsableArguments {
 
 /// A channel of a server, in its folder or over HTTP.
 struct ChannelOptions: ParsableArguments, ChannelPlace {
-    @OptionGroup var server: PlaceOptions
+    @OptionGroup(title: "Server") var server: PlaceOptions
     @OptionGroup var names: ChannelNames
 
     var folder: ServerFolder { server.folder }

@@ -36,7 +36,7 @@ struct OptimizeCommand: AsyncParsableCommand {
 
     @OptionGroup var folder: FolderOptions
     @OptionGroup var apps: AppOptions
-    @OptionGroup var packs: PackOptions
+    @OptionGroup(title: "Packs") var packs: PackOptions
 
     @Flag(help: "Print the result as JSON.")
     var json = false

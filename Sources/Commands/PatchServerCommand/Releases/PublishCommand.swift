@@ -58,7 +58,7 @@ struct PublishCommand: AsyncParsableCommand {
     @OptionGroup var passphrase: KeyOptions
     @OptionGroup var notes: NotesOptions
     @OptionGroup var rollout: StartingRolloutOptions
-    @OptionGroup var packs: PackOptions
+    @OptionGroup(title: "Packs") var packs: PackOptions
 
     @Flag(help: "Make small forms and packs before the command ends, as `patchsrv optimize` does.")
     var optimize = false

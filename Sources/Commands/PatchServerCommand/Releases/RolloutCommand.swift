@@ -86,7 +86,7 @@ struct RolloutCommand: AsyncParsableCommand {
     )
     var action: Action?
 
-    @OptionGroup var server: PlaceOptions
+    @OptionGroup(title: "Server") var server: PlaceOptions
 
     @Option(help: ArgumentHelp("The app. Required if the server has several.", valueName: "app"), transform: parsed)
     var app: AppID?

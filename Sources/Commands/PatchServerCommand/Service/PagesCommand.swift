@@ -129,7 +129,7 @@ struct PagesCommand: ServingCommand {
     )
     var metricsPort: Int?
 
-    @OptionGroup var tls: TLSOptions
+    @OptionGroup(title: "TLS") var tls: TLSOptions
     @OptionGroup var settings: SettingsFileOption
 
     func validate() throws {

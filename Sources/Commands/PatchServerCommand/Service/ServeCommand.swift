@@ -81,7 +81,7 @@ struct ServeCommand: ServingCommand {
     )
     var port = 8080
 
-    @OptionGroup var operators: OperatorOptions
+    @OptionGroup(title: "Operators") var operators: OperatorOptions
 
     @Option(
         help: ArgumentHelp(
@@ -94,7 +94,7 @@ struct ServeCommand: ServingCommand {
     @Option(help: ArgumentHelp("Format of log lines: text or json.", valueName: "format"))
     var logFormat = LogFormat.text
 
-    @OptionGroup var ready: ReadyOptions
+    @OptionGroup(title: "Readiness") var ready: ReadyOptions
 
     @Option(
         help: ArgumentHelp(
@@ -138,11 +138,11 @@ struct ServeCommand: ServingCommand {
     )
     var trustedProxy: ProxyAddresses?
 
-    @OptionGroup var packs: PackOptions
-    @OptionGroup var packDemand: PackDemandOptions
-    @OptionGroup var optimize: OptimizeOptions
-    @OptionGroup var tls: TLSOptions
-    @OptionGroup var refresh: RefreshOptions
+    @OptionGroup(title: "Packs") var packs: PackOptions
+    @OptionGroup(title: "Packs") var packDemand: PackDemandOptions
+    @OptionGroup(title: "Packs") var optimize: OptimizeOptions
+    @OptionGroup(title: "TLS") var tls: TLSOptions
+    @OptionGroup(title: "Signing") var refresh: RefreshOptions
 
     @Flag(help: "Print every setting with its source, and exit.")
     var printConfig = false

@@ -40,7 +40,7 @@ struct DelegateCommand: AsyncParsableCommand {
     @Argument(help: ArgumentHelp("The channel.", valueName: "channel"), transform: parsed)
     var channel: ChannelName
 
-    @OptionGroup var keys: KeyOptions
+    @OptionGroup(title: "Keys") var keys: KeyOptions
 
     @Option(
         name: .customLong("add-key"),

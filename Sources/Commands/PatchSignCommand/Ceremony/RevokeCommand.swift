@@ -39,7 +39,7 @@ struct RevokeCommand: AsyncParsableCommand {
     @Argument(help: ArgumentHelp("The key to remove.", valueName: "pubfile|keyid|name"))
     var key: String
 
-    @OptionGroup var keys: KeyOptions
+    @OptionGroup(title: "Keys") var keys: KeyOptions
 
     @Option(
         name: .customLong("threshold"),

@@ -40,7 +40,7 @@ struct RootSignCommand: AsyncParsableCommand {
     )
     var key: String
 
-    @OptionGroup var keys: KeyOptions
+    @OptionGroup(title: "Keys") var keys: KeyOptions
 
     @Flag(help: "Sign without asking.")
     var yes = false

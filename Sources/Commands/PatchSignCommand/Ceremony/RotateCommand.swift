@@ -42,7 +42,7 @@ struct RotateCommand: AsyncParsableCommand {
     @Argument(help: ArgumentHelp("The key to replace: online, entry, or the name of a role's key.", valueName: "name"))
     var name: String
 
-    @OptionGroup var keys: KeyOptions
+    @OptionGroup(title: "Keys") var keys: KeyOptions
     @OptionGroup var newKey: NewKeyOptions
 
     @Option(help: ArgumentHelp("The kind of the new key: rsa, or ed25519 for a role.", valueName: "kind"))

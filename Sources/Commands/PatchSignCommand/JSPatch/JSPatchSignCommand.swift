@@ -52,7 +52,7 @@ struct JSPatchSignCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("Refuse a key that signs entries or a role in this folder.", valueName: "dir"))
     var keys: String?
 
-    @OptionGroup var opening: KeyOpening
+    @OptionGroup(title: "Keys") var opening: KeyOpening
 
     func run() async throws {
         try await runCommand { () async throws(Failure) in

@@ -93,7 +93,7 @@ struct PackCommand: AsyncParsableCommand {
 
     @OptionGroup var told: SyncFileOptions
 
-    @OptionGroup var opening: KeyOpening
+    @OptionGroup(title: "Keys") var opening: KeyOpening
 
     func validate() throws {
         guard tell == nil else {

@@ -12,7 +12,7 @@ struct KeyOptions: ParsableArguments {
     @Option(help: ArgumentHelp(KeyOptions.help, valueName: "dir"))
     var keys: String
 
-    @OptionGroup var opening: KeyOpening
+    @OptionGroup(title: "Keys") var opening: KeyOpening
 
     init() {}
 

@@ -41,7 +41,7 @@ struct KeyPublicCommand: AsyncParsableCommand {
     )
     var output: String?
 
-    @OptionGroup var opening: KeyOpening
+    @OptionGroup(title: "Keys") var opening: KeyOpening
 
     func run() async throws {
         try await runCommand { () async throws(Failure) in

@@ -16,8 +16,8 @@ struct BaseOptions: ParsableArguments {
     )
     var previous: String?
 
-    @OptionGroup var server: ServerOptions
-    @OptionGroup var memory: MemoryOptions
+    @OptionGroup(title: "Server") var server: ServerOptions
+    @OptionGroup(title: "Server") var memory: MemoryOptions
 
     func validate() throws {
         if previous != nil, server.server != nil { throw ValidationError(Self.both) }

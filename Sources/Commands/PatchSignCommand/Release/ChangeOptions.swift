@@ -11,11 +11,11 @@ import SystemPackage
 
 /// The common options of promote, rollback and withdraw: a change that is proposed, made, signed and, with `--push`, published.
 struct ChangeOptions: ParsableArguments {
-    @OptionGroup var server: ServerOptions
-    @OptionGroup var memory: MemoryOptions
+    @OptionGroup(title: "Server") var server: ServerOptions
+    @OptionGroup(title: "Server") var memory: MemoryOptions
     @OptionGroup var making: MakingOptions
-    @OptionGroup var packages: PackageOptions
-    @OptionGroup var keys: KeyOptions
+    @OptionGroup(title: "JSPatch") var packages: PackageOptions
+    @OptionGroup(title: "Keys") var keys: KeyOptions
     @OptionGroup var time: TimeOption
 
     @Option(help: ArgumentHelp("The reason, in one line.", valueName: "text"))

@@ -73,7 +73,7 @@ struct ReleaseMakeCommand: AsyncParsableCommand {
     @Option(name: .customLong("keys"), help: ArgumentHelp(KeyOptions.help, valueName: "dir"))
     var keyFolder: String?
 
-    @OptionGroup var opening: KeyOpening
+    @OptionGroup(title: "Keys") var opening: KeyOpening
     @OptionGroup var time: TimeOption
 
     @OptionGroup var base: BaseOptions

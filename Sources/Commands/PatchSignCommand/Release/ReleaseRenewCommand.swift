@@ -53,8 +53,8 @@ struct ReleaseRenewCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("The channel, if no folder is given.", valueName: "name"), transform: parsed)
     var channel: ChannelName?
 
-    @OptionGroup var server: ServerOptions
-    @OptionGroup var memory: MemoryOptions
+    @OptionGroup(title: "Server") var server: ServerOptions
+    @OptionGroup(title: "Server") var memory: MemoryOptions
 
     @Flag(help: "Accept a release that has fewer signatures than its channel needs now.")
     var baseQuorumLost = false
@@ -63,7 +63,7 @@ struct ReleaseRenewCommand: AsyncParsableCommand {
     var above: Int?
 
     @OptionGroup var making: MakingOptions
-    @OptionGroup var keys: KeyOptions
+    @OptionGroup(title: "Keys") var keys: KeyOptions
     @OptionGroup var time: TimeOption
 
     @Flag(help: "Print the result as JSON.")

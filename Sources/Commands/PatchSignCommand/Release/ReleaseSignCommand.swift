@@ -47,7 +47,7 @@ struct ReleaseSignCommand: AsyncParsableCommand {
     )
     var key: String
 
-    @OptionGroup var keys: KeyOptions
+    @OptionGroup(title: "Keys") var keys: KeyOptions
 
     @OptionGroup var base: BaseOptions
 

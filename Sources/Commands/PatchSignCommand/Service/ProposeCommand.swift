@@ -66,7 +66,7 @@ struct ProposeCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("The reason, in one line.", valueName: "text"))
     var note: String?
 
-    @OptionGroup var server: ServerOptions
+    @OptionGroup(title: "Server") var server: ServerOptions
 
     @Flag(help: "Print the result as JSON.")
     var json = false

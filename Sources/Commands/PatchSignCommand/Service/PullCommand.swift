@@ -45,8 +45,8 @@ struct PullCommand: AsyncParsableCommand {
                 )
     )
 
-    @OptionGroup var server: ServerOptions
-    @OptionGroup var memory: MemoryOptions
+    @OptionGroup(title: "Server") var server: ServerOptions
+    @OptionGroup(title: "Server") var memory: MemoryOptions
 
     @Option(help: ArgumentHelp("The channel.", valueName: "channel"), transform: parsed)
     var channel: ChannelName
@@ -63,8 +63,8 @@ struct PullCommand: AsyncParsableCommand {
     var proposal: ProposalID?
 
     @OptionGroup var making: MakingOptions
-    @OptionGroup var packages: PackageOptions
-    @OptionGroup var keys: KeyOptions
+    @OptionGroup(title: "JSPatch") var packages: PackageOptions
+    @OptionGroup(title: "Keys") var keys: KeyOptions
     @OptionGroup var time: TimeOption
 
     @Flag(help: "Sign the proposed change without asking.")

@@ -61,7 +61,7 @@ struct PushCommand: AsyncParsableCommand {
     )
     var previous: String?
 
-    @OptionGroup var server: ServerOptions
+    @OptionGroup(title: "Server") var server: ServerOptions
     @OptionGroup var notes: NotesOptions
     @OptionGroup var rollout: StartingRolloutOptions
 

@@ -22,10 +22,10 @@ struct ServingOptions: ParsableArguments {
     @Option(StoreSetting.charset) var charset: String?
     @Option(StoreSetting.type) var types: [String] = []
     @Option(StoreSetting.dialect) var dialect: String?
-    @OptionGroup var proxies: ProxyOptions
+    @OptionGroup(title: "Proxy") var proxies: ProxyOptions
     @Option(StoreSetting.syncEvery) var syncEvery: String?
     @Option(StoreSetting.parametersEvery) var parametersEvery: String?
-    @OptionGroup var network: NetworkOptions
+    @OptionGroup(title: "Network") var network: NetworkOptions
     @Flag(StoreSetting.noSync) var noSync = false
 
     func validate() throws {

@@ -72,12 +72,12 @@ struct InitCommand: AsyncParsableCommand {
     @Option(name: .long, help: ArgumentHelp("URL of the published tree, without the app.", valueName: "url"))
     var server: String
 
-    @OptionGroup var servers: ServerOptions
+    @OptionGroup(title: "Server") var servers: ServerOptions
 
     @Option(name: .long, help: "Channel to follow (default: that of --embedded, else production).")
     var channel: String?
 
-    @OptionGroup var facts: FactOptions
+    @OptionGroup(title: "Device") var facts: FactOptions
 
     @OptionGroup var build: AppBuildOption
 

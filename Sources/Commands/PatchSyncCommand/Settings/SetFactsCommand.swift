@@ -60,12 +60,12 @@ struct SetFactsCommand: AsyncParsableCommand {
     )
 
     @OptionGroup var options: StoreOptions
-    @OptionGroup var facts: FactOptions
-    @OptionGroup var servers: ServerOptions
+    @OptionGroup(title: "Device") var facts: FactOptions
+    @OptionGroup(title: "Server") var servers: ServerOptions
 
-    @OptionGroup var metered: MeteredOptions
-    @OptionGroup var share: ShareOptions
-    @OptionGroup var policy: PolicyOptions
+    @OptionGroup(title: "Metered networks") var metered: MeteredOptions
+    @OptionGroup(title: "Limits") var share: ShareOptions
+    @OptionGroup(title: "Approval") var policy: PolicyOptions
 
     @Option(name: .long, help: ArgumentHelp("Remove this key of the data. Repeatable.", valueName: "key"))
     var unset: [String] = []

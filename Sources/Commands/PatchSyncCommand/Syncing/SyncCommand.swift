@@ -69,9 +69,9 @@ struct SyncCommand: AsyncParsableCommand {
 
     @OptionGroup var build: AppBuildOption
 
-    @OptionGroup var network: NetworkOptions
+    @OptionGroup(title: "Network") var network: NetworkOptions
 
-    @OptionGroup var metered: MeteredOptions
+    @OptionGroup(title: "Metered networks") var metered: MeteredOptions
 
     func validate() throws {
         if let appVersion, AppVersion(appVersion) == nil { throw ValidationError("--app-version \(AppVersion.rule)") }
