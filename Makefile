@@ -81,4 +81,4 @@ packages-check: packages ; @.packaging/check "$$($(RELEASE) --show-bin-path)" "$
 pictures: ; @.ci/setup --with-judges && $(SWIFT_PROGRAMS) && "$(PATCHLINE_BUILD)/judges/bin/python" -B Examples/Pictures/make.py "$$($(SWIFT_BUILD) --show-bin-path)"
 # What systemd says of the services; CI runs it.
 units: ; @.ci/units
-clean: ; rm -rf "$(PATCHLINE_BUILD)" "$(PATCHLINE_BUILD)-fuzz" "$(PATCHLINE_BUILD)-slow"
+clean: ; rm -rf "$(PATCHLINE_BUILD)" "$(PATCHLINE_BUILD)-fuzz" "$(PATCHLINE_BUILD)-slow" "$(PATCHLINE_BUILD).source"
