@@ -101,6 +101,7 @@ extension FolderStorage {
                 try files.checkFolders(to: tree.at(directory), from: tree)
             }
         } catch { throw .file(error) }
+        var batch: (any FileBatch)?
         var rest = writes[...]
         while !rest.isEmpty {
             let part = rest.prefix(Self.batch)
@@ -115,14 +116,27 @@ extension FolderStorage {
                     change.repaired.append(TreePath(app, write.file).path)
                 }
             }
+            if batch == nil, !wanted.isEmpty { batch = try beginBatch(of: writes.count) }
             change.bytes += try replace(wanted)
             change.files += wanted.count
             progress(writes.count - rest.count)
         }
         do throws(FileError) {
-            for directory in directories.sorted() { try files.syncDirectory(tree.at(directory)) }
+            if let batch, directories.count >= Self.many {
+                try batch.sync()
+            } else {
+                for directory in directories.sorted() { try files.syncDirectory(tree.at(directory)) }
+            }
         } catch { throw .file(error) }
         return change
+    }
+
+    /// - Returns: nil if so few files change that each is made durable by itself.
+    private func beginBatch(of count: Int) throws(ServerError) -> (any FileBatch)? {
+        do throws(FileError) {
+            try files.makeDirectory(incoming)
+            return count < Self.many ? nil : try files.beginBatch(on: incoming)
+        } catch { throw .file(error) }
     }
 
     package func exchange(_ timestamp: [UInt8], for expected: [UInt8]?) throws(ServerError) -> TreeChange {
@@ -189,27 +203,37 @@ extension FolderStorage {
     /// - Returns: their size in bytes.
     private func replace(_ writes: [TreeWrite]) throws(ServerError) -> Int {
         guard !writes.isEmpty else { return 0 }
-        var made: Set<String> = []
-        let batch: (any FileBatch)?
-        do throws(FileError) {
-            try files.makeDirectory(incoming)
-            batch = writes.count < Self.many ? nil : try files.beginBatch(on: incoming)
-        } catch { throw .file(error) }
+        let batch = try beginBatch(of: writes.count)
         var size = 0
         for (number, write) in writes.enumerated() {
             size += try fill(incoming.at("\(number)"), with: write, isAlone: batch == nil)
         }
         do throws(FileError) {
+            try makeFolders(Set(writes.map { folder(of: $0.file) }), in: batch)
             try batch?.sync()
             for (number, write) in writes.enumerated() {
-                let directory = folder(of: write.file)
-                if made.insert(directory).inserted {
-                    try files.makeDirectory(tree.at(directory), permissions: .sharedDirectory)
-                }
                 try files.rename(incoming.at("\(number)"), to: path(of: write.file))
             }
         } catch { throw .file(error) }
         return size
+    }
+
+    /// Makes folders of the tree durable: each at once, or all of them with the batch.
+    private func makeFolders(_ folders: Set<String>, in batch: (any FileBatch)?) throws(FileError) {
+        guard batch != nil else {
+            for folder in folders.sorted() { try files.makeDirectory(tree.at(folder), permissions: .sharedDirectory) }
+            return
+        }
+        try files.makeDirectory(tree, permissions: .sharedDirectory)
+        var known: Set<String> = []
+        for folder in folders {
+            var path = ""
+            for name in folder.split(separator: "/") {
+                path += (path.isEmpty ? "" : "/") + name
+                guard known.insert(path).inserted, try files.status(of: tree.at(path)) == nil else { continue }
+                try files.addDirectory(tree.at(path), permissions: .sharedDirectory)
+            }
+        }
     }
 
     /// - Parameter isAlone: whether to make it durable here, instead of together with others.
