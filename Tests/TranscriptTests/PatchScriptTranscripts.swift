@@ -19,7 +19,7 @@ struct PatchScriptTranscripts {
             "patchscript-help",
             about: "The help of every command of patchscript, in 80 columns."
         )
-        for (command, help) in program.help {
+        for (command, help, _) in program.help {
             transcript.section(command, [help])
             for line in help.split(separator: "\n") { #expect(line.count <= 80, "\(command): \(line)") }
             #expect(help.contains("EXIT CODES"))
