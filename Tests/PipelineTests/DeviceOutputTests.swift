@@ -243,7 +243,7 @@ struct DeviceOutputTests {
             #expect(judged.code == 0 && !judged.text.contains("shop.service"), "\(judged)")
             let serve = try #require(text.firstMatch(of: #/ExecStart=\S+ (serve .*)/#)?.1)
             for option in serve.split(separator: " ") where option.hasPrefix("--") {
-                #expect(try await run(.patchsync, ["serve", "--help"]).output.contains(option), "\(option)")
+                #expect(try await run(.patchsync, ["help", "serve"]).output.contains(option), "\(option)")
             }
         }
     }

@@ -219,7 +219,7 @@ struct OperatingTests {
             }.1
             #expect(outcome.code == 0, "\(outcome)")
 
-            let help = try await run(.patchsrv, ["serve", "--help"]).done().output
+            let help = try await run(.patchsrv, ["help", "serve"]).done().output
             let options = Set(help.matches(of: #/\n +--([a-z-]+)/#).map { String($0.1) })
             let settings = Set(shown.output.matches(of: #/(?m)^([a-z-]+):/#).map { String($0.1) })
             #expect(options.subtracting(["config", "print-config", "version"]) == settings)

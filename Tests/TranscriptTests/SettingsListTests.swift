@@ -15,7 +15,7 @@ struct SettingsListTests {
 
     /// The options of a command that its help names, a flag without its negation.
     private static func options(_ command: String) -> Set<String> {
-        let lines = program.answer([command, "--help"]).split(separator: "\n").drop { !$0.hasPrefix("OPTIONS") }
+        let lines = program.answer(["help", command]).split(separator: "\n").drop { !$0.hasPrefix("OPTIONS") }
         return Set(lines.compactMap { $0.firstMatch(of: #/^ +(?:-h, )?--([a-z-]+)/#).map { String($0.1) } })
     }
 
