@@ -6,11 +6,19 @@ import CommandKit
 import UnixSignals
 
 /// On SIGHUP, reads the certificates again and reopens the access log.
+///
+/// Ends when the program's terminal is closed.
 struct Hangups: Service {
     let onHangup: @Sendable () -> Void
+    private let terminal = InputTerminal()
+
+    init(onHangup: @escaping @Sendable () -> Void) { self.onHangup = onHangup }
 
     func run() async throws {
-        for await _ in await UnixSignalsSequence(trapping: .sighup).cancelOnGracefulShutdown() { onHangup() }
+        for await _ in await UnixSignalsSequence(trapping: .sighup).cancelOnGracefulShutdown() {
+            if terminal.isClosed { return }
+            onHangup()
+        }
     }
 }
 

@@ -68,6 +68,7 @@ struct RunCommand: LastingCommand {
     private func work() async throws(Failure) {
         // Signals are trapped before anything starts, so that a stop at any time is clean.
         let signals = await UnixSignalsSequence(trapping: .sigint, .sigterm, .sighup)
+        let terminal = InputTerminal()
         let deadline = StopDeadline.ofServing
         defer { deadline.lift() }
         let file = SettingsOnDisk(FilePath(asNamed: config), named: config)
@@ -99,7 +100,7 @@ struct RunCommand: LastingCommand {
             group.addTask { await life.showSigns() }
             group.addTask { await IdleMemory.giveBack(after: lulls) }
             for await signal in signals {
-                guard signal == .sighup else { break }
+                guard signal == .sighup, !terminal.isClosed else { break }
                 life.reloadIsAsked()
             }
             log.close()
