@@ -92,6 +92,15 @@ struct ContinuousIntegrationTests {
             }
         }
     }
+
+    @Test func `sign with keys of another passphrase, and with a release key offline, by the page's commands`()
+        async throws
+    {
+        try await World.with { world in
+            let desk = try await Desk(in: world, commit: "COMMIT", tag: "TAG")
+            try await desk.followPage()
+        }
+    }
 }
 
 /// A repository with `app` and `keys`, the secrets of its pipeline, and a server with release 1.
@@ -165,6 +174,59 @@ private struct Desk: Sendable {
         #expect(arguments.contains("push") && !arguments.contains(secret) && !arguments.contains(Self.passphrase))
         #expect(!arguments.contains("PRIVATE KEY"))
         #expect(try FileManager.default.contentsOfDirectory(atPath: world.path("tmp").string).isEmpty, "keys are left")
+    }
+
+    /// Runs the page's commands as printed, with the offline machine in the same folder.
+    ///
+    /// Questions on a terminal are answered by options: the passphrases of `openssl` and `release sign`, and whether to sign.
+    func followPage() async throws {
+        let page = try read(
+            Tool.repository.appending("Sources/Device/Patchline/Patchline.docc/ContinuousIntegration.md")
+        )
+        func commands(below heading: String) throws -> [String] {
+            let section = try #require(page.components(separatedBy: "\n## \(heading)\n").dropFirst().first)
+            let own = section.components(separatedBy: "\n## ")[0]
+            return own.matches(of: /(?s)```sh\n(.*?)```/).map { String($0.1) }
+        }
+        let release = try #require(try commands(below: "Overview").first)
+        let copies = try #require(try commands(below: "Set it up").first { $0.contains("openssl pkey") })
+            .replacing(
+                "-aes-256-cbc",
+                with: "-aes-256-cbc -passin env:OLD_PASSPHRASE -passout env:PATCHSIGN_PASSPHRASE"
+            )
+        let offline = try commands(below: "Keep the release key out of CI")
+        try #require(offline.count == 4)
+        let sign = offline[2].replacing("--keys Keys", with: "--keys ../Keys --yes --passphrase-env OLD_PASSPHRASE")
+        try FileManager.default.copyItem(atPath: keys.string, toPath: world.path("Keys").string)
+        try await serving(site, ["--passphrase-file", world.path("release.pass").string]) { _, url in
+            let path = ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin"
+            let environment: [Environment.Key: String?] = [
+                "PATH": "\(Tool.binaries):\(path)", "HOME": world.folder.string, "COMMIT": Self.hash,
+                "PATCHLINE_SERVER": url,
+                "PATCHLINE_TOKEN": secret, "OLD_PASSPHRASE": Self.passphrase,
+                "PATCHSIGN_PASSPHRASE": "another passphrase",
+            ]
+            func type(_ command: String) async throws -> Outcome {
+                try await run(
+                    .system("bash"),
+                    ["-euo", "pipefail", "-c", command],
+                    environment: environment,
+                    in: repository
+                ).done()
+            }
+            _ = try await type(copies + "mv ../release.key ../entry.key .")
+            let first = try await type(release)
+            #expect(first.output.contains("published production 1 of \(Workshop.app)\n"), "\(first)")
+            try FileManager.default.removeItem(atPath: repository.appending("new.release").string)
+            try Source(2).put(in: repository.appending("app"))
+            let unsigned = try await type(offline[0])
+            #expect(unsigned.output.contains("production: 0 of 1 signature"), "\(unsigned)")
+            _ = try await type(offline[1])
+            let signed = try await type(sign)
+            #expect(signed.output.contains("production: 1 of 1 signature by production"), "\(signed)")
+            let second = try await type(offline[3])
+            #expect(second.output.contains("published production 2 of \(Workshop.app)\n"), "\(second)")
+        }
     }
 
     /// Runs the steps of a job in the repository, with programs that note their arguments.
