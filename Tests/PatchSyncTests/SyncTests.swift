@@ -537,7 +537,7 @@ struct StoreTests {
             waitingUpTo: .seconds(600),
             whenHeld: { process in
                 processes.append(process)
-                held = nil
+                _ = held.take()
             }
         ) { () throws(SyncError) in true }
         #expect(isDone && processes == [Int(getpid())])
