@@ -259,7 +259,7 @@ struct DescriptionTextTests {
 
     @Test func `has what was found in comments, and is a description of the same bundle`() async throws {
         let bench = try Workbench()
-        try bench.write("<!doctype html><html></html>", to: "dist/index.html")
+        try bench.write("<!doctype html><script>patchline.confirm()</script>", to: "dist/index.html")
         try bench.write("secret=1", to: "dist/.env")
         let (text, check) = try await text(bench)
         #expect(check.mistakes == [])

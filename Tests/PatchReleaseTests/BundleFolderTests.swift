@@ -300,6 +300,14 @@ struct BundleWordsTests {
         )
     }
 
+    @Test func `is one warning if no page confirms the version`() throws {
+        #expect(
+            BundleNote.unconfirmed.rule(in: try AssetPath("web"))
+                == ": no file of web calls `patchline.confirm()`, so devices roll back each update 20 seconds after it is "
+                + "shown; call it once the page works, or write `confirmed-by: program` if a program confirms"
+        )
+    }
+
     @Test func `advises no pattern that takes files twice`() {
         #expect(throws: FileExclusions.PatternFault(line: 0, rule: "begins with '!'; it takes files anyway")) {
             try FileExclusions.none.including("!a")

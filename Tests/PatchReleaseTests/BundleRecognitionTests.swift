@@ -90,7 +90,7 @@ struct BundleRecognitionTests {
     }
 
     @Test func `is doubted where a file is kept by browsers and its content changed without its name`() async throws {
-        let cacheable = "cacheable: [\"*.js\"]"
+        let cacheable = "cacheable: [\"*.js\"]\n    confirmed-by: program"
         let bench = try bench(
             ["index.html": Self.page, "main.3f9a1c07.js": "1", "cart.js": "1", "same.js": "1"],
             extra: cacheable

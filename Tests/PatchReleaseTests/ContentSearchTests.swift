@@ -177,7 +177,7 @@ struct ContentSearchTests {
 @Suite("Code that compares the host's name with localhost")
 struct HostNameTests {
     private func places(_ text: String) -> [Int] {
-        var search = ContentSearch(.hostNames)
+        var search = ContentSearch(.code)
         search.take(Array(text.utf8))
         return search.finish().hostNames
     }

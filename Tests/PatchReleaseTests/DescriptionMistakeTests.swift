@@ -33,8 +33,8 @@ struct DescriptionMistakeTests {
             [
                 "4: patches[0].version is missing",
                 "6: patches[0].verison is not known here; did you mean version? Known are allow-secrets, cacheable, "
-                    + "commit, compatibility, exclude, folder, gateways, headers, id, include, index, keep, kind, links, requires, "
-                    + "routes, routing, rules, security, source-maps, version",
+                    + "commit, compatibility, confirmed-by, exclude, folder, gateways, headers, id, include, index, keep, kind, "
+                    + "links, requires, routes, routing, rules, security, source-maps, version",
             ]
         ),
         (

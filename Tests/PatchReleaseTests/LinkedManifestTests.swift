@@ -10,7 +10,7 @@ import Testing
 @Suite("Web app manifests that a bundle's pages link to")
 struct LinkedManifestTests {
     private static func links(_ text: String, pieces: Int = 65_536) -> PageLinks {
-        var search = ContentSearch([.hostNames, .links])
+        var search = ContentSearch([.code, .links])
         let bytes = Array(text.utf8)
         for start in stride(from: 0, to: bytes.count, by: pieces) {
             search.take(Array(bytes[start..<min(start + pieces, bytes.count)]))
@@ -68,7 +68,7 @@ struct LinkedManifestTests {
     }
 
     private func page(_ href: String) -> String {
-        "<!doctype html><html><head><link rel=\"manifest\" href=\"\(href)\"></head></html>"
+        "<!doctype html><html><head><link rel=\"manifest\" href=\"\(href)\"><script>patchline.confirm()</script></head></html>"
     }
 
     @Test func `are signed with their type if their name does not show it`() async throws {

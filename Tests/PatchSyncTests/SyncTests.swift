@@ -1,4 +1,5 @@
 import DeviceTesting
+import Glibc
 import NIOConcurrencyHelpers
 @testable import PatchChoice
 import PatchFormat
@@ -522,5 +523,23 @@ struct StoreTests {
         let report = try device.device.verifyInstalled(signatures: true)
         #expect(report.patches == 3 && report.files == 7 && report.signatures == 7 && report.faults == [])
         #expect(report.checks.count == 14 && report.checks.allSatisfy(\.holds))
+    }
+
+    @Test func `that another process syncs is synced after it, if the caller waits`() async throws {
+        let root = FilePath("/tmp/patchsync-tests-\(UInt64.random(in: 0...UInt64.max))")
+        defer { try? DiskFiles().removeTree(root) }
+        let clock = ManualClock()
+        let repository = SimulatedRepository(clock: clock)
+        let store = try SimulatedDevice(of: repository, clock: clock, on: DiskFiles(), at: root, isShared: true).store
+        var held: StoreLock? = try StoreLock(store.syncLock)
+        var processes: [Int?] = []
+        let isDone = try await store.syncing(
+            waitingUpTo: .seconds(600),
+            whenHeld: { process in
+                processes.append(process)
+                _ = held.take()
+            }
+        ) { () throws(SyncError) in true }
+        #expect(isDone && processes == [Int(getpid())])
     }
 }

@@ -12,13 +12,13 @@ struct BusyTests {
         }
     }
 
-    @Test func `by the store's sync lock makes a second sync end with 7`() async throws {
+    @Test func `by the store's sync lock makes a second sync end with 7 if it must not wait`() async throws {
         try await World.with { world in
             try await world.withServer(of: world.shop.site2) { server in
                 let device = try await world.settledDevice(server: server.url)
                 let before = try await StoreDigest(of: device.store)
                 try await holding(device.store.appending("sync.lock")) {
-                    let refused = try await device.sync()
+                    let refused = try await device.sync(["--no-wait"])
                     #expect(refused.code == 7 && refused.errors.contains("sync.lock is held by"), "\(refused)")
                     #expect(refused.errors.contains("another patchsync works on this store"), "\(refused)")
                     #expect(try await StoreDigest(of: device.store) == before)
@@ -27,6 +27,24 @@ struct BusyTests {
                     }
                 }
                 try await device.sync().done()
+            }
+        }
+    }
+
+    @Test func `by the store's sync lock makes a second sync wait for the first`() async throws {
+        try await World.with { world in
+            try await world.withServer(of: world.shop.site2) { server in
+                let device = try await world.settledDevice(server: server.url)
+                // The lock is released once the sync has announced that it waits.
+                let script = """
+                    exec 9>>"$2/sync.lock"; flock 9
+                    "$1" sync --store "$2" 2>"$2.errors" 9>&- &
+                    until grep 'another process syncs this store: waiting up to 1 min' "$2.errors"; do sleep 0.05; done
+                    flock -u 9; wait $!
+                    """
+                let program = Tool.binaries.appending("patchsync").string
+                try await run(.system("bash"), ["-c", script, "bash", program, device.store.string]).done()
+                #expect(try await device("status").done().output.contains("2.0.0"))
             }
         }
     }

@@ -72,7 +72,7 @@ struct DescriptionSchemaTests {
     private static let every = """
         "folder": "web", "index": "index.html", "routes": ["/", "/item/*", "/docs/**"], "cacheable": ["*.html"],
         "routing": "site", "headers": {"**": {"Referrer-Policy": "same-origin"}, "*.html": {"Cache-Control": "no-store"}},
-        "exclude": ["*.tmp", "!.env"], "include": [".config/*"], "links": "follow", "source-maps": "leave-out", "allow-secrets": ["demo.pem"], "commit": "4f2a", "compatibility": {"ios": "2b0c"}, "requires": {"fix": ["1"]},
+        "exclude": ["*.tmp", "!.env"], "include": [".config/*"], "links": "follow", "source-maps": "leave-out", "confirmed-by": "program", "allow-secrets": ["demo.pem"], "commit": "4f2a", "compatibility": {"ios": "2b0c"}, "requires": {"fix": ["1"]},
         "rules": {"rollout": "100%", "appVersion": ">=2.1 <3 !=2.4", "condition": "region==eu&&a==1||b==2", "dial": "required",
         "users": ["alice"], "mandatory": true, "runAtNextLaunch": false},
         "security": {"text": "Names could run scripts.", "url": "https://example.com/7"}

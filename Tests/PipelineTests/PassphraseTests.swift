@@ -54,6 +54,17 @@ struct PassphraseTests {
         }
     }
 
+    @Test func `and the number of key holders are not asked for where the folder has keys`() async throws {
+        try await World.with { world in
+            let keys = world.shop.keys
+            let program = Tool.binaries.appending("patchsign").string
+            let command = [program, "init", "--app", Workshop.app, "--keys", keys.string]
+            let refused = try await run(.python, [Tool.script("prompt.py"), "--"] + command)
+            #expect(refused.code == 8 && refused.output.contains("root.key exists already"), "\(refused)")
+            #expect(!refused.output.contains("How many people"), "\(refused)")
+        }
+    }
+
     @Test func `comes by a pipe, a FIFO or standard input, as a token does`() async throws {
         try await World.with { world in
             try write("right one\n", to: world.path("right"))

@@ -18,7 +18,7 @@ struct Source {
             patches:
               - {id: fix, kind: script, version: "\(number)", file: scripts/fix.js}
               - {id: tip, kind: script, version: "1", file: scripts/tip.js}
-              - {id: web, kind: bundle, version: \(number).0.0, folder: web, index: index.html, routes: ["/", "/item/*"]}
+              - {id: web, kind: bundle, version: \(number).0.0, folder: web, index: index.html, confirmed-by: program, routes: ["/", "/item/*"]}
 
             """,
             "scripts/fix.js": "// the fix of release \(number)\n",

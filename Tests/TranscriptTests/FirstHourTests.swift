@@ -1,4 +1,6 @@
 import CommandKit
+import Glibc
+import Linux
 import PatchFormat
 import PatchRelease
 import SystemPackage
@@ -84,6 +86,20 @@ struct QuickstartWordsTests {
         #expect(app("/home/ann/shop", "app: a b/c\n") == "app.shop production")
         #expect(app("/home/ann/shop", "channel: root\n") == nil)
         #expect(app("/home/ann/shop", "{'app': com.example.a, patches: [{app: x}]}") == "com.example.a production")
+    }
+
+    @Test(arguments: [true, false])
+    func `is interrupted with the program that it runs, unless that has a process group of its own`(isOwn: Bool) throws
+    {
+        let command = ["sh", "-c", "cut -d ' ' -f 5 /proc/$$/stat"]
+        let ended = try ChildProcess.run(
+            command,
+            environment: ["PATH=/usr/bin:/bin"],
+            timeout: 60,
+            limit: 100,
+            inOwnGroup: isOwn
+        )
+        #expect((String(decoding: ended.output, as: UTF8.self) == "\(getpgrp())\n") == !isOwn)
     }
 
     @Test func `prints the commands of a device, and what to do before production`() throws {

@@ -120,6 +120,7 @@ struct LaunchTranscripts {
             "syncing",
             try Written.lines { console in
                 let sync = SyncTranscript(console)
+                for process in [4_711, nil] { sync.wait(for: process, upTo: SyncCommand.patience) }
                 for step in steps { sync.take(step) }
             }
         )

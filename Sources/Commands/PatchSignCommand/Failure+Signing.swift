@@ -86,7 +86,8 @@ extension Failure {
         case .opensNothing: "give the new key's with --new-passphrase-file or --new-passphrase-env"
         case .keyInTwoUses: "make another key; a stolen entry key must not sign a role, nor the other way round"
         case .notASigner: "targets.json names who may sign for a channel"
-        case .noKey(let what, _) where what.hasSuffix(".json"): "make a root of trust with `patchsign init`"
+        case .noKey(let what, _) where what.hasSuffix(".json"):
+            "copy it from the folder that `patchsign init` made; for a new app, run `patchsign init`"
         case .noKey(let what, _) where what.hasSuffix(".pub"): "name a key by its .pub file there, without .pub"
         case .noKey: "name the key with --key or --entry-key"
         case .key(_, .needsPassphrase): Self.passphraseHint

@@ -3,7 +3,7 @@ import Glibc
 
 /// Runs a command once and waits for it.
 ///
-/// On timeout, its whole process group is killed. The input is a file in memory. A command may read it or not, at any pace, so
+/// On timeout, its whole process group is killed, if it has one of its own. The input is a file in memory. A command may read it or not, at any pace, so
 /// this process can neither block nor receive SIGPIPE.
 package enum ChildProcess {
     /// The exit status of a command and its output.
@@ -21,12 +21,14 @@ package enum ChildProcess {
     ///   - environment: Variables of the form `NAME=value`.
     ///   - seconds: The timeout.
     ///   - limit: The maximum size of the output, in bytes.
+    ///   - inOwnGroup: Whether it has a process group of its own. In the group of this process, Ctrl-C at the terminal ends it too.
     package static func run(
         _ command: [String],
         environment: [String],
         input: [UInt8] = [],
         timeout seconds: Int,
-        limit: Int
+        limit: Int,
+        inOwnGroup: Bool = true
     ) throws(ChildProcessError) -> Outcome {
         let name = command[0]
         let message = try file(holding: input, for: name)
@@ -35,8 +37,9 @@ package enum ChildProcess {
         guard unsafe pipe2(&ends, O_CLOEXEC) == 0 else { throw .notStarted(name, reason: Self.reason(errno)) }
         defer { close(ends[0]) }
         _ = fcntl(ends[0], F_SETFL, O_NONBLOCK)
-        let child = try start(command, environment: environment, input: message, output: ends[1])
-        return try Running(child: child, output: ends[0], limit: limit, seconds: seconds).result()
+        let child = try start(command, environment: environment, input: message, output: ends[1], inOwnGroup)
+        let killed = inOwnGroup ? -child : child
+        return try Running(child: child, killed: killed, output: ends[0], limit: limit, seconds: seconds).result()
     }
 
     private static func file(holding bytes: [UInt8], for name: String) throws(ChildProcessError) -> Int32 {
@@ -59,7 +62,8 @@ package enum ChildProcess {
         _ command: [String],
         environment: [String],
         input: Int32,
-        output: Int32
+        output: Int32,
+        _ inOwnGroup: Bool
     ) throws(ChildProcessError) -> pid_t {
         defer { close(output) }
         var actions = unsafe posix_spawn_file_actions_t()
@@ -73,14 +77,14 @@ package enum ChildProcess {
         unsafe posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO)
         unsafe posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO)
         unsafe posix_spawn_file_actions_addclosefrom_np(&actions, STDERR_FILENO + 1)
-        // A new process group, with no signal blocked or ignored.
+        // No signal is blocked or ignored.
         var (none, all) = (sigset_t(), sigset_t())
         unsafe sigemptyset(&none)
         unsafe sigfillset(&all)
         unsafe posix_spawnattr_setsigmask(&attributes, &none)
         unsafe posix_spawnattr_setsigdefault(&attributes, &all)
         unsafe posix_spawnattr_setpgroup(&attributes, 0)
-        let flags = POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF
+        let flags = (inOwnGroup ? POSIX_SPAWN_SETPGROUP : 0) | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF
         unsafe posix_spawnattr_setflags(&attributes, Int16(flags))
 
         var arguments = unsafe command.map { unsafe strdup($0) } + [nil]
@@ -103,14 +107,17 @@ package enum ChildProcess {
 /// A started command until it is reaped.
 private struct Running {
     let child: pid_t
+    /// The process, or its negated group, that a timeout kills.
+    let killed: pid_t
     let output: Int32
     let limit: Int
     let seconds: Int
     private var bytes: [UInt8] = []
     private var isOpen = true
 
-    init(child: pid_t, output: Int32, limit: Int, seconds: Int) {
-        (self.child, self.output, self.limit, self.seconds) = (child, output, limit, seconds)
+    init(child: pid_t, killed: pid_t, output: Int32, limit: Int, seconds: Int) {
+        (self.child, self.killed, self.output) = (child, killed, output)
+        (self.limit, self.seconds) = (limit, seconds)
     }
 
     /// Waits for the command's end.
@@ -119,7 +126,7 @@ private struct Running {
     consuming func result() throws(ChildProcessError) -> ChildProcess.Outcome {
         let deadline = ContinuousClock.now.advanced(by: .seconds(seconds))
         while true {
-            guard ContinuousClock.now < deadline else { throw killed(.timedOut(seconds: seconds)) }
+            guard ContinuousClock.now < deadline else { throw afterKill(.timedOut(seconds: seconds)) }
             wait()
             try take()
             guard let status = ended() else { continue }
@@ -142,7 +149,7 @@ private struct Running {
             if count == 0 { isOpen = false }
             guard count > 0 else { return }
             bytes += chunk.prefix(count)
-            guard bytes.count <= limit else { throw killed(.tooMuchOutput(limit: limit)) }
+            guard bytes.count <= limit else { throw afterKill(.tooMuchOutput(limit: limit)) }
         }
     }
 
@@ -152,8 +159,8 @@ private struct Running {
         return unsafe waitpid(child, &status, WNOHANG) == child ? status : nil
     }
 
-    private func killed(_ problem: ChildProcessError) -> ChildProcessError {
-        kill(-child, SIGKILL)
+    private func afterKill(_ problem: ChildProcessError) -> ChildProcessError {
+        kill(killed, SIGKILL)
         var status: Int32 = 0
         while unsafe waitpid(child, &status, 0) == -1, errno == EINTR {}
         return problem

@@ -4,6 +4,7 @@ import HTTPAPI
 import PatchCrypto
 import PatchFormat
 import PatchSync
+import PatchTesting
 import Patchline
 import Testing
 
@@ -54,5 +55,26 @@ struct EventLogTests {
                     + #""version":"2"}"#
             ]
         )
+    }
+
+    @Test func `writes versions that are approved together with one append`() throws {
+        let files = FaultyFiles()
+        try files.makeDirectory("/store")
+        let store = StoreLog("/store", files: files)
+        let labels = try ["fix", "web"].map {
+            Label(patchID: try #require(PatchID($0)), version: try #require(VersionLabel("2")))
+        }
+        let approvals = labels.map { DeviceEvent.approved($0) }
+        let writer = StoreLogWriter(store, by: "approve", now: { UTCTime(seconds: 0) })
+        writer.take(approvals[0])
+        func changes(_ write: () -> Void) -> Int {
+            let before = files.changes
+            write()
+            return files.changes - before
+        }
+        let one = changes { writer.take(approvals[1]) }
+        #expect(changes { writer.take(approvals) } == one)
+        #expect(changes { log.take(approvals, from: "shop", keptIn: store) } == one)
+        #expect(store.lines().compactMap { $0["patchId"] } == [0, 1, 0, 1, 0, 1].map { .text(labels[$0].patchID.text) })
     }
 }

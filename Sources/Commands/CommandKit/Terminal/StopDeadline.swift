@@ -39,7 +39,7 @@ package final class StopDeadline {
         }
     }
 
-    /// Cancels the deadline, because the process stopped by itself or continues.
+    /// Ignores later signals. A deadline that a signal has already started still ends the process.
     package func lift() {
         for source in sources { source.cancel() }
     }

@@ -44,7 +44,9 @@ struct ReleaseSigner {
                 environment: environment.map { "\($0)=\($1)" },
                 input: (passphrase?.bytes ?? []) + [UInt8(ascii: "\n")],
                 timeout: Self.timeout,
-                limit: Self.outputLimit
+                limit: Self.outputLimit,
+                // Otherwise Ctrl-C would leave it behind, and it would go on to make keys.
+                inOwnGroup: false
             )
         } catch { throw Failure("\(Self.words(arguments)): \(error)", hint: Self.goesOn) }
         let code = ResultCode(rawValue: Int32(outcome.status)) ?? .failed

@@ -152,7 +152,20 @@ struct InitCommand: AsyncParsableCommand {
     private func people() throws(Failure) -> KeyHolders? {
         guard !namesHolders else { return recoveryKey == true ? .one(recovery: true) : nil }
         if let recoveryKey { return .one(recovery: recoveryKey) }
-        return json ? .one(recovery: true) : try KeyHoldersQuestion().answer()
+        guard !json else { return .one(recovery: true) }
+        try refuseFolderWithRoot()
+        return try KeyHoldersQuestion().answer()
+    }
+
+    /// Refuses a folder that has a root of trust before the user is asked, because no answer helps there.
+    private func refuseFolderWithRoot() throws(Failure) {
+        let (folder, files) = (FilePath(argument: keys), DiskFiles())
+        let hasRoot = (try? files.status(of: folder.at(ReleaseTrust.rootFile))) ?? nil != nil
+        guard hasRoot else { return }
+        let plan = try plan(.one(recovery: true))
+        _ = try signing { () throws(SigningError) in
+            try RootOfTrustMaker(plan, policy: .ofThisProcess, in: folder, files: files)
+        }
     }
 
     /// - Parameter people: nil if the options name all holders.

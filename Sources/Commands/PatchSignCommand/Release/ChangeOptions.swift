@@ -137,7 +137,8 @@ struct ChangeOptions: ParsableArguments {
         var report = report
         // A temporary folder is removed before the user could open it, so the report must not name it.
         if making.output == nil { report.folder = nil }
-        let pushed = push ? try await server.push(release, notes: .fields([]), remake: remake) : nil
+        let pushed =
+            push ? try await server.push(release, notes: .fields([]), namingCommands: !json, remake: remake) : nil
         guard !json else {
             var members = report.json.object ?? JSONObject()
             if let proposal { members["proposal"] = .text(proposal.text) }

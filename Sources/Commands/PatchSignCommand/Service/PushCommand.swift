@@ -75,7 +75,8 @@ struct PushCommand: AsyncParsableCommand {
                 FilePath(argument: release),
                 from: previous,
                 notes: notes.json,
-                starting: rollout.wish
+                starting: rollout.wish,
+                namingCommands: !json
             )
             if rollout.wish != nil, report.outcome == .alreadyPublished {
                 Console.standardError.line("warning: \(StartingRolloutOptions.tooLate)")
@@ -100,12 +101,14 @@ extension ServerOptions {
     ///   - previous: An earlier release, parts of which the server has. It is not trusted. Without it, neighbouring folders are
     ///     searched.
     ///   - rollout: The initial rollout of its new versions.
+    ///   - namesCommands: Whether commands for the caller are printed, which depend on the rights of its token.
     ///   - remake: How the release is made again if the channel has a newer one.
     func push(
         _ folder: FilePath,
         from previous: FilePath? = nil,
         notes: JSON,
         starting rollout: StartingRollout? = nil,
+        namingCommands namesCommands: Bool = true,
         remake: Remake? = nil
     ) async throws(Failure) -> PushReport {
         let signed = try signing { () throws(SigningError) in try SignedRelease(reading: folder, files: DiskFiles()) }
@@ -126,7 +129,9 @@ extension ServerOptions {
                 ) { progress.show($0) }
                 var report = try await push.run(notes: notes, starting: rollout)
                 // The release is published: without an answer, the commands are printed with the caller's own token.
-                if report.namesCommand { report.mayOperate = try? await client.mayOperate(channel, of: app) }
+                if namesCommands, report.namesCommand {
+                    report.mayOperate = try? await client.mayOperate(channel, of: app)
+                }
                 return Answer.taken(report)
             } catch .problem(let problem) where problem.status == 409 && problem.rule == "base" {
                 // Without the state, the server's own advice is shown.

@@ -8,7 +8,6 @@ extension Device {
     ///
     /// - Parameter command: the name of the writing command.
     func note(_ events: [DeviceEvent], by command: String) {
-        let log = StoreLogWriter(StoreLog(store.root), by: command, now: ProcessEnvironment.now)
-        for event in events { log.take(event) }
+        StoreLogWriter(StoreLog(store.root), by: command, now: ProcessEnvironment.now).take(events)
     }
 }

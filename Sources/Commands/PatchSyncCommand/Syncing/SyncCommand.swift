@@ -16,7 +16,9 @@ struct SyncCommand: AsyncParsableCommand {
             once, and a version that runs at the next launch starts only then. Missing or
             altered files in the store are downloaded again.
 
-            After an interruption of any kind, the next sync resumes at the byte.
+            After an interruption of any kind, the next sync resumes at the byte. While another
+            process syncs this store, such as `patchsync serve`, this one waits for a minute at
+            most, and then looks for anything newer.
 
             On a metered device (`patchsync set --metered`, or --metered for one run),
             only mandatory versions, those they require, and versions within the rest of
@@ -41,7 +43,7 @@ struct SyncCommand: AsyncParsableCommand {
                     [
                         .done: "everything is as listed",
                         .refused: "refused, or the server has been behind for a day",
-                        .busy: "another sync is running",
+                        .busy: "another sync of this store did not end within a minute, or --no-wait was given",
                         .partial: "some patches failed",
                         .interrupted: "stopped by SIGINT or SIGTERM",
                     ],
@@ -63,6 +65,9 @@ struct SyncCommand: AsyncParsableCommand {
         help: "Retry versions that wait after a failed trial or failed transfers. Blocked ones need `unblock`."
     )
     var retryFailed = false
+
+    @Flag(name: .long, help: "Fail at once while another process syncs this store.")
+    var noWait = false
 
     @Option(name: .long, help: "Set the version of the app's native part from now on.")
     var appVersion: String?
@@ -95,7 +100,7 @@ struct SyncCommand: AsyncParsableCommand {
         let transcript = SyncTranscript(options.json ? nil : .standardError)
         let log = StoreLogWriter(StoreLog(device.store.root), by: "sync", now: ProcessEnvironment.now)
         let report = try await logging(to: log, device) { () throws(SyncError) in
-            try await device.store.syncing { () throws(SyncError) in
+            try await syncing(device.store, transcript) { () throws(SyncError) in
                 var configuration = try await device.store.changingConfiguration { configuration throws(SyncError) in
                     if let version = appVersion.flatMap({ AppVersion($0) }) { configuration.appVersion = version }
                 }
@@ -131,6 +136,22 @@ struct SyncCommand: AsyncParsableCommand {
         return report.code
     }
 
+    /// How long a sync waits for another one of its store.
+    static let patience = Duration.seconds(60)
+
+    /// Runs `body` as the only sync of the store, after another one that is running.
+    private func syncing<Outcome>(
+        _ store: DeviceStore,
+        _ transcript: SyncTranscript,
+        _ body: () async throws(SyncError) -> Outcome
+    ) async throws(SyncError) -> Outcome {
+        try await store.syncing(
+            waitingUpTo: noWait ? .zero : Self.patience,
+            whenHeld: { transcript.wait(for: $0, upTo: Self.patience) },
+            body
+        )
+    }
+
     /// Runs the sync, and logs its outcome.
     private func logging(
         to log: StoreLogWriter,
@@ -155,8 +176,8 @@ struct SyncCommand: AsyncParsableCommand {
         let device = try options.device
         let transcript = SyncTranscript(options.json ? nil : .standardError)
         let forecast = try await reporting { () throws(SyncError) in
-            try await device.store.syncing { () throws(SyncError) in
-                var configuration = device.configuration
+            try await syncing(device.store, transcript) { () throws(SyncError) in
+                var configuration = try device.store.configuration()
                 if let version = appVersion.flatMap({ AppVersion($0) }) { configuration.appVersion = version }
                 metered.apply(toRun: &configuration.network)
                 let deadlines = network.deadlines.using(configuration.network)

@@ -22,6 +22,14 @@ final class SyncTranscript: Sendable {
         self.console = console
     }
 
+    /// Reports that another process syncs the store.
+    ///
+    /// - Parameter process: Its id, or nil if it is unknown.
+    func wait(for process: Int?, upTo patience: Duration) {
+        let other = process.map { "process \($0)" } ?? "another process"
+        console?.line("\(other) syncs this store: waiting up to \(DurationText(patience))")
+    }
+
     func take(_ event: SyncEvent) {
         state.withLockedValue { state in
             switch event {

@@ -79,6 +79,8 @@ extension SyncError {
         case .trust(.notDelegated(let role)):
             "this app has no channel \(role): follow another with `patchsync switch --channel`. What is installed keeps "
                 + "running."
+        case .trust(.noChannel(_, known: [])):
+            "its release engineer makes one with `patchsign delegate` and publishes it. What is installed keeps running."
         case .trust(.noChannel(let channel, let known)):
             "follow one of them with `patchsync switch --channel \(channel.nearest(among: known) ?? "NAME")`. What is "
                 + "installed keeps running."

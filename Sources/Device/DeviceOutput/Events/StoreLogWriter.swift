@@ -15,8 +15,11 @@ package final class StoreLogWriter: Sendable {
         (self.log, self.program, self.now) = (log, program, now)
     }
 
-    package func take(_ event: DeviceEvent) {
-        let news = events.withLockedValue { $0.take(event) }
+    package func take(_ event: DeviceEvent) { take([event]) }
+
+    /// Writes events that belong together with one append.
+    package func take(_ told: [DeviceEvent]) {
+        let news = events.withLockedValue { events in told.flatMap { events.take($0) } }
         log.append(news.filter(isNews).map { $0.logged(at: now(), by: program) })
     }
 

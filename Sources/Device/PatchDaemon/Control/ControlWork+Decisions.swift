@@ -54,7 +54,7 @@ extension ControlWork {
             ) { call in
                 let device = try device(call)
                 let was = try await Self.told { () async throws(SyncError) in try await device.endPostponement() }
-                if was { try note(.postponementEnded, call) }
+                if was { try note([.postponementEnded], call) }
                 return .json(.fields([("ended", .bool(was))]))
             },
         ]
@@ -80,7 +80,7 @@ extension ControlWork {
         guard case .approved(let versions) = approval else {
             throw APIProblem(patch.map { .notListed("\($0)" + (version.map { "@\($0)" } ?? "")) } ?? .noListYet)
         }
-        for version in versions { try note(.approved(version.label), call) }
+        try note(versions.map { .approved($0.label) }, call)
         return .fields([("approved", .array(versions.map(\.json)))])
     }
 
@@ -96,12 +96,12 @@ extension ControlWork {
         guard let until else {
             throw APIProblem(Failure("it is put off for as long as the owner allows", code: .refused))
         }
-        try note(.postponed(until: until), call)
+        try note([.postponed(until: until)], call)
         return .fields([("until", .text(until.description))])
     }
 
-    /// Reports a decision to listeners and the store's log.
-    private func note(_ event: DeviceEvent, _ call: ControlCall) throws(APIProblem) {
-        log.take(event, from: try host(call).name, keptIn: StoreLog(try device(call).store.root))
+    /// Reports decisions to listeners and the store's log.
+    private func note(_ events: [DeviceEvent], _ call: ControlCall) throws(APIProblem) {
+        log.take(events, from: try host(call).name, keptIn: StoreLog(try device(call).store.root))
     }
 }

@@ -30,10 +30,17 @@ package final class EventLog: Sendable {
     ///   - name: The store's name in the settings file.
     ///   - file: The store's own log, which receives the same events.
     package func take(_ event: DeviceEvent, from name: String, keptIn file: StoreLog? = nil) {
+        take([event], from: name, keptIn: file)
+    }
+
+    /// Takes events that belong together, with one append to the store's own log.
+    package func take(_ told: [DeviceEvent], from name: String, keptIn file: StoreLog? = nil) {
         let time = now()
         var news: [DeviceEvent] = []
         hub.add { first in
-            news = mappings.withLockedValue { $0[name, default: DeviceEvents()].take(event) }
+            news = mappings.withLockedValue { mappings in
+                told.flatMap { mappings[name, default: DeviceEvents()].take($0) }
+            }
             return news.enumerated().map { offset, event in
                 let json = event.json(at: time, store: name, id: hub.id(first + offset))
                 return EventHub.Event(topic: name, name: event.name, line: json.fileBytes)

@@ -54,21 +54,33 @@ extension DeviceStore {
 
     /// Runs `body` as the only sync of the store.
     ///
-    /// Other processes get an error that names the running one.
-    package func syncing<Result>(_ body: () async throws(SyncError) -> Result) async throws(SyncError) -> Result {
-        try await holding(syncLock, waitingUpTo: .zero, body)
+    /// - Parameters:
+    ///   - patience: How long to wait while another process syncs. Afterwards, the error names that process.
+    ///   - whenHeld: Called once before a wait, with the id of that process if it is known.
+    package func syncing<Result>(
+        waitingUpTo patience: Duration = .zero,
+        whenHeld: (Int?) -> Void = { _ in },
+        _ body: () async throws(SyncError) -> Result
+    ) async throws(SyncError) -> Result {
+        try await holding(syncLock, waitingUpTo: patience, whenHeld: whenHeld, body)
     }
 
     private func holding<Result>(
         _ path: FilePath,
         waitingUpTo deadline: Duration,
+        whenHeld: (Int?) -> Void = { _ in },
         _ body: () async throws(SyncError) -> Result
     ) async throws(SyncError) -> Result {
         try checkOwnFolders()
         guard isShared else { return try await body() }
         let lock: StoreLock
         do throws(StoreLockError) {
-            lock = try await StoreLock(path, waitingUpTo: deadline, clock: ContinuousClock())
+            lock = try StoreLock(path)
+        } catch .held(_, let process) where deadline > .zero {
+            whenHeld(process)
+            do throws(StoreLockError) {
+                lock = try await StoreLock(path, waitingUpTo: deadline, clock: ContinuousClock())
+            } catch { throw .lock(error) }
         } catch { throw .lock(error) }
         let result = try await body()
         extendLifetime(lock)

@@ -21,6 +21,8 @@ enum BundleNote: Equatable, Sendable {
     case missingManifests([LinkedManifests.Link])
     /// Archives that were not searched for secrets, or only partly.
     case unsearched([BundleArchives.Gap])
+    /// No page or script confirms the version.
+    case unconfirmed
 
     struct FileLine: Equatable, Sendable {
         let path: AssetPath
@@ -38,6 +40,7 @@ enum BundleNote: Equatable, Sendable {
             "folder"
         case .manifests: "headers"
         case .sources: "source-maps"
+        case .unconfirmed: "confirmed-by"
         }
     }
 
@@ -90,6 +93,10 @@ enum BundleNote: Equatable, Sendable {
             return
                 ": \(Self.subject(gaps.count, "archive was", "archives were")) not searched for secrets as a whole: "
                 + "\(Self.list(gaps.map { "\($0.path) (\($0.reason.rawValue))" })); `allow-secrets:` confirms those that hold none"
+        case .unconfirmed:
+            return
+                ": no file of \(folder) calls `patchline.confirm()`, so devices roll back each update 20 seconds after it is "
+                + "shown; call it once the page works, or write `confirmed-by: program` if a program confirms"
         }
     }
 

@@ -2,7 +2,7 @@ import PatchFormat
 import PatchCrypto
 import PatchTrust
 
-/// The choices of a description, besides `exclude`, that select the published files of a bundle's folder.
+/// The choices of a description, besides `exclude`, that select the published files of a bundle's folder, or judge them.
 package struct BundleSelection: Equatable, Sendable {
     package enum Links: String, Sendable, CaseIterable {
         /// A symbolic link is an error.
@@ -16,7 +16,15 @@ package struct BundleSelection: Equatable, Sendable {
         case leaveOut = "leave-out"
     }
 
-    static let keys: Set<String> = ["include", "links", "source-maps", "allow-secrets"]
+    /// The part of an app that confirms a version.
+    package enum Confirmer: String, Sendable, CaseIterable {
+        /// A page calls `patchline.confirm()`. A bundle without this call causes a warning.
+        case page
+        /// A program runs `patchsync confirm`, or uses the library.
+        case program
+    }
+
+    static let keys: Set<String> = ["include", "links", "source-maps", "allow-secrets", "confirmed-by"]
 
     /// Patterns of files that are included even if an exclusion matches them.
     package var include: [String] = []
@@ -25,6 +33,7 @@ package struct BundleSelection: Equatable, Sendable {
     package var sourceMaps: SourceMaps?
     /// Patterns of paths that may contain private keys and tokens.
     package var allowedSecrets: [String] = []
+    package var confirmer = Confirmer.page
 
     package init() {}
 
@@ -34,6 +43,7 @@ package struct BundleSelection: Equatable, Sendable {
         allowedSecrets = Self.patterns("allow-secrets", of: fields, mistakes)
         links = Self.choice("links", of: fields, mistakes) ?? .refuse
         sourceMaps = Self.choice("source-maps", of: fields, mistakes)
+        confirmer = Self.choice("confirmed-by", of: fields, mistakes) ?? .page
     }
 
     private static func choice<Choice: RawRepresentable & CaseIterable>(

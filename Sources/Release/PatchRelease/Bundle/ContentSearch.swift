@@ -1,4 +1,4 @@
-/// Searches a file's bytes piece by piece for secrets and for code that checks the name of its host.
+/// Searches a file's bytes piece by piece for secrets, and for code that checks the name of its host or confirms a version.
 ///
 /// Memory use is independent of the file's size: a match is judged by ``behind`` and ``ahead`` bytes around it.
 struct ContentSearch {
@@ -6,12 +6,24 @@ struct ContentSearch {
     struct Interests: OptionSet {
         let rawValue: Int
 
-        /// Comparisons of the host's name with `localhost`.
-        static let hostNames = Interests(rawValue: 1)
+        /// Code: comparisons of the host's name with `localhost`, and calls of the page API.
+        static let code = Interests(rawValue: 1)
         /// The app's source code in a source map.
         static let sources = Interests(rawValue: 2)
         /// Links of a page to web app manifests.
         static let links = Interests(rawValue: 4)
+    }
+
+    /// The parts of a call that confirms a version.
+    struct Confirmation: OptionSet, Sendable {
+        let rawValue: Int
+
+        /// The page API, under any name but that of its script, `/__patchline/launch.js`.
+        static let api = Confirmation(rawValue: 1)
+        /// The word `confirm`.
+        static let call = Confirmation(rawValue: 2)
+        /// Both parts, or a name that only the page API has.
+        static let whole: Confirmation = [.api, .call]
     }
 
     struct Findings: Equatable, Sendable {
@@ -22,6 +34,7 @@ struct ContentSearch {
         /// Offsets of comparisons of the host's name, in bytes from the file's start.
         var hostNames: [Int] = []
         var hasSources = false
+        var confirmation = Confirmation()
         var links = PageLinks()
         /// Whether the file begins like a JSON object.
         var isObject = false
@@ -37,7 +50,7 @@ struct ContentSearch {
 
     private enum Wanted: Sendable {
         case secret(SecretText.Mark)
-        case browserKey, hostName, sources, manifestLink, base
+        case browserKey, hostName, sources, manifestLink, base, pageAPI, confirm, startup
 
         var text: StaticString {
             switch self {
@@ -47,6 +60,9 @@ struct ContentSearch {
             case .sources: "sourcesContent"
             case .manifestLink: "manifest"
             case .base: "<base"
+            case .pageAPI: "patchline"
+            case .confirm: "confirm"
+            case .startup: "startupDidComplete"
             }
         }
     }
@@ -71,9 +87,13 @@ struct ContentSearch {
             ("localhost", 4, .hostName), ("127.0.0.1", 2, .hostName), ("127\\.0\\.0\\.1", 2, .hostName),
             ("^127(", 0, .hostName),
         ]
+    private static let confirmations: [(text: StaticString, pair: Int, wanted: Wanted)] =
+        [("patchline", 4, .pageAPI), ("confirm", 2, .confirm), ("startupDidComplete", 6, .startup)]
     private static let plainTable = Table(secrets)
-    private static let scriptTable = Table(secrets + hosts)
-    private static let pageTable = Table(secrets + hosts + [("manifest", 4, .manifestLink), ("<base", 0, .base)])
+    private static let scriptTable = Table(secrets + hosts + confirmations)
+    private static let pageTable = Table(
+        secrets + hosts + confirmations + [("manifest", 4, .manifestLink), ("<base", 0, .base)]
+    )
     private static let mapTable = Table(secrets + [("sourcesContent", 6, .sources)])
 
     private let table: Table
@@ -92,7 +112,7 @@ struct ContentSearch {
         table =
             interests.contains(.links)
             ? Self.pageTable
-            : interests.contains(.hostNames)
+            : interests.contains(.code)
                 ? Self.scriptTable : interests.contains(.sources) ? Self.mapTable : Self.plainTable
     }
 
@@ -148,6 +168,12 @@ struct ContentSearch {
             }
             findings.hasBrowserKey = true
         case .sources: findings.hasSources = true
+        case .pageAPI:
+            // A page that only includes the script does not call it.
+            let isInclusion = text.holds("__", at: place - 2) && text.holds("/launch.js", at: place + 9)
+            if !isInclusion { findings.confirmation.insert(.api) }
+        case .confirm: findings.confirmation.insert(.call)
+        case .startup: findings.confirmation = .whole
         case .manifestLink:
             linkLooks += 1
             guard linkLooks <= Self.mostLinkLooks, findings.links.manifests.count < PageLinks.most else { return }

@@ -31,8 +31,8 @@ struct FileLook: Sendable {
 
     private static func interests(in path: AssetPath) -> ContentSearch.Interests {
         let name = path.text.lowercased()
-        if [".html", ".htm"].contains(where: name.hasSuffix) { return [.hostNames, .links] }
-        if [".js", ".mjs", ".cjs"].contains(where: name.hasSuffix) { return .hostNames }
+        if [".html", ".htm"].contains(where: name.hasSuffix) { return [.code, .links] }
+        if [".js", ".mjs", ".cjs"].contains(where: name.hasSuffix) { return .code }
         return name.hasSuffix(".map") ? .sources : []
     }
 }

@@ -12,6 +12,7 @@ package struct BundleContents: Sendable {
     package let leftOut: [String]
     let notes: [BundleNote]
     let linkedManifests: LinkedManifests
+    let confirmation: PageConfirmation
     /// The written rules that matched a file or a folder.
     let matched: Set<FileExclusions.Origin>
     let exclusions: FileExclusions
@@ -71,6 +72,7 @@ package struct BundleContents: Sendable {
         let objects =
             pages.isEmpty ? [:] : Dictionary(uniqueKeysWithValues: kept.map { ($0.path, $0.look.findings.isObject) })
         linkedManifests = LinkedManifests(of: pages) { objects[$0] }
+        confirmation = PageConfirmation(in: kept.map { ($0.path, $0.look.findings) })
     }
 
     /// Returns the manifest of one version.

@@ -109,6 +109,10 @@ struct DescribedFiles: Sendable {
         )
         contents.warnings += warnings(of: found, bundle, at: field)
         contents.warnings += serving.notes.map { places.error("\(field).\($0.key)", $0.rule(in: bundle.folder)) }
+        if bundle.selection.confirmer == .page, found.confirmation.isMissing(fromAppOf: bundle.index) {
+            let note = BundleNote.unconfirmed
+            contents.noteUnconfirmed(places.error("\(field).\(note.key)", note.rule(in: bundle.folder)))
+        }
         contents.warnings += ServingDoubts(manifest, bundle, before: base?.manifests ?? [:]).found.map {
             places.error("\(field).\($0.key)", $0.rule)
         }

@@ -309,6 +309,11 @@ package enum DescriptionSchema {
                         "enum": ["include", "leave-out"],
                         "default": "include"
                       },
+                      "confirmed-by": {
+                        "description": "page: a page calls patchline.confirm(), and a bundle without this call is warned about; program: a program confirms.",
+                        "enum": ["page", "program"],
+                        "default": "page"
+                      },
                       "allow-secrets": {
                         "description": "Patterns of files that may hold private keys and tokens, because they are meant for everyone: demo/*.pem.",
                         "type": "array",

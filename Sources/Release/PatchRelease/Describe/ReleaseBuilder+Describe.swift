@@ -20,6 +20,8 @@ struct DescribedContents: Sendable {
     var leftOut: [PatchID: [String]] = [:]
     /// New bundles with recognised routing, by patch.
     var recognitions: [PatchID: BundleRecognition] = [:]
+    /// A warning for each bundle that does not confirm its version by itself.
+    private var unconfirmedBundles: [DescriptionError] = []
     /// The patterns of ignore files, and those that matched in any bundle.
     private var ignored: [(origin: FileExclusions.Origin, text: String)] = []
     private var matched: Set<FileExclusions.Origin> = []
@@ -37,8 +39,18 @@ extension DescribedContents {
         matched.formUnion(bundle.matched)
     }
 
+    mutating func noteUnconfirmed(_ warning: DescriptionError) { unconfirmedBundles.append(warning) }
+
+    /// The warnings that depend on all patches together.
+    var warningsOfAll: [DescriptionError] { unmatched + unconfirmed }
+
+    /// A script patch of pages may confirm for a bundle that does not.
+    private var unconfirmed: [DescriptionError] {
+        patches.contains { $0.patch.place.side != .host } ? [] : unconfirmedBundles
+    }
+
     /// A warning for each pattern of an ignore file that matched nothing.
-    var unmatched: [DescriptionError] {
+    private var unmatched: [DescriptionError] {
         ignored.compactMap { origin, text in
             guard case .line(let line, let file) = origin, !matched.contains(origin) else { return nil }
             return DescriptionError(file, line: line, rule: "matches no file: \(text)")
@@ -106,7 +118,7 @@ extension ReleaseBuilder {
             places: description.places,
             files: files
         )
-        contents.warnings += contents.unmatched
+        contents.warnings += contents.warningsOfAll
         contents.warnings += try scripts.warnings(about: contents.scripts)
         return contents
     }

@@ -69,7 +69,7 @@ package struct ReleaseCheck: Sendable {
         )
         let findings = try scripts.findings(in: contents.scripts)
         mistakes += findings.mistakes.map(\.0)
-        var warnings = reading.warnings + contents.warnings + contents.unmatched + findings.warnings
+        var warnings = reading.warnings + contents.warnings + contents.warningsOfAll + findings.warnings
         var notJudged: [DescriptionError] = []
         var isChanged: Bool?
         // An incomplete list is not checked further.
