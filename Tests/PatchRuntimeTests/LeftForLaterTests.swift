@@ -62,7 +62,7 @@ struct LeftForLaterTests {
         ("dispatch_async_main(5)", "dispatch_async_main wants a function"),
         (
             "for (let i = 0; i < 10001; i += 1) dispatch_async_main(() => {})",
-            "patches have left 10000 things for later already"
+            "patches have already scheduled 10000 calls"
         ),
     ])
     func `is refused where it makes no sense`(_ script: String, _ message: String) throws {

@@ -192,7 +192,7 @@ struct RunTests {
             try other.expose("Other", ManualExecutor.self, parent: "Basket") {}
         }
         #expect(PatchCallError.nameTaken("Cart").description == "Cart is exposed already")
-        #expect(PatchCallError.noParent("Basket").description == "Basket is not exposed, and so is no parent")
-        #expect(PatchCallError.noHost.description == "the host of this function is gone")
+        #expect(PatchCallError.noParent("Basket").description == "Basket is not exposed, so it cannot be a parent")
+        #expect(PatchCallError.noHost.description == "the host of this function no longer exists")
     }
 }
