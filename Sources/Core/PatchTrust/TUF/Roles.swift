@@ -23,7 +23,7 @@ package struct RootRole: Sendable {
     }
 
     package func keys(of role: String) -> RoleKeys {
-        guard let keys = roles[role] else { preconditionFailure("\(role) is no top role") }
+        guard let keys = roles[role] else { preconditionFailure("\(role) is not a top role") }
         return keys
     }
 }
