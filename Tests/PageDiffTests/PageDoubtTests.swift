@@ -18,10 +18,10 @@ struct PageDoubtTests {
         #expect(Self.told(block) == [])
         #expect(Self.told("<script nonce=abcdefgh>1</script>") == [])
         let nonce =
-            "a nonce outside of every block makes each answer another template: clients get the page whole; allow the script by its "
+            "a nonce outside of every block changes the template with each answer: the page is sent whole; allow the script by its "
             + "hash, or put it in a block"
         func token(_ name: String) -> String {
-            "the token \(name) outside of every block makes each answer another template: clients get the page whole; put it in a block"
+            "the token \(name) outside of every block changes the template with each answer: the page is sent whole; put it in a block"
         }
         let head =
             "<head>\n<META content='0123456789' Name='csrf-token'>\n<script src=a.js nonce='r4nd0m+/=='></script></head>"

@@ -183,7 +183,7 @@ package enum Admission: Sendable {
         let site = request.headers.first(name: "Sec-Fetch-Site")
         guard site == "cross-site" || site == "same-site" else {
             fields.add(name: "Location", value: location)
-            return .refused(.seeOther, message: "Go on to \(location)", headers: fields)
+            return .refused(.seeOther, message: "Continue to \(location)", headers: fields)
         }
         fields.add(name: "Refresh", value: "0; url=\(location)")
         return .bytes(

@@ -52,10 +52,10 @@ extension PageDoubt: CustomStringConvertible {
             "the page is sent whole: the title or a block is not UTF-8, a block contains the title, "
                 + "or there are more than \(PageLimits.blocks) blocks"
         case .nonce:
-            "a nonce outside of every block makes each answer another template: clients get the page whole; allow the script by its "
+            "a nonce outside of every block changes the template with each answer: the page is sent whole; allow the script by its "
                 + "hash, or put it in a block"
         case .token(let name):
-            "the token \(name) outside of every block makes each answer another template: clients get the page whole; put it in a block"
+            "the token \(name) outside of every block changes the template with each answer: the page is sent whole; put it in a block"
         case .longTitle: "the title is not on one line: where it changes, the page is sent whole"
         }
     }
