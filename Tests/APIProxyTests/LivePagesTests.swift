@@ -30,7 +30,7 @@ struct LivePagesTests {
 
     @Test(arguments: [
         ("1", "f: rules[0].pages must be an object"),
-        (#"{"acount": "sid"}"#, "f: rules[0].pages.acount is not a member that is known here"),
+        (#"{"acount": "sid"}"#, "f: rules[0].pages.acount is not a known member"),
         (#"{"account": "a b"}"#, "f: rules[0].pages.account must be the name of a cookie"),
         (#"{"account": ""}"#, "f: rules[0].pages.account must be the name of a cookie"),
         (#"{"untagged": 1}"#, "f: rules[0].pages.untagged must be true or false"),

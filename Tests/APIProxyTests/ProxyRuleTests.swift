@@ -127,7 +127,7 @@ struct ProxyRuleTests {
 
     @Test(arguments: [
         (#"{"format": "patchline-proxies-v2", "rules": []}"#, "f: format must be patchline-proxies-v1"),
-        (#"{"format": "patchline-proxies-v1", "rule": []}"#, "f: rule is not a member that is known here"),
+        (#"{"format": "patchline-proxies-v1", "rule": []}"#, "f: rule is not a known member"),
         (#"{"format": "patchline-proxies-v1"}"#, "f: rules must be an array"),
         (
             #"{"format": "patchline-proxies-v1", "rules": [{"pattern": "/(", "to": ["http://a"]}]}"#,
@@ -139,11 +139,11 @@ struct ProxyRuleTests {
         ),
         (
             #"{"format": "patchline-proxies-v1", "rules": [{"pattern": "/", "to": ["http://a"], "cookiePath": "x;"}]}"#,
-            "f: rules[0] has a cookiePath that is no path"
+            "f: rules[0] has a cookiePath that is not a path"
         ),
         (
             #"{"format": "patchline-proxies-v1", "rules": [{"pattern": "/", "url": "http://a"}]}"#,
-            "f: rules[0].url is not a member that is known here"
+            "f: rules[0].url is not a known member"
         ),
     ])
     func `in a file is refused with its place and its reason`(text: String, error: String) {
@@ -152,8 +152,8 @@ struct ProxyRuleTests {
     }
 
     @Test(arguments: [
-        (["/.*", "/shop/.*"], "f: rules[1].pattern is never looked at: /.*, before it, names all that it names"),
-        (["/a", "/b", "/a"], "f: rules[2].pattern is never looked at: /a, before it, names all that it names"),
+        (["/.*", "/shop/.*"], "f: rules[1].pattern is never used: the earlier /.* matches all its paths"),
+        (["/a", "/b", "/a"], "f: rules[2].pattern is never used: the earlier /a matches all its paths"),
         (["/shop/.*", "/.*"], nil), (["/a", "/a/.*", "/a.*"], nil),
     ])
     func `in a file is refused where one before it leaves nothing for it`(patterns: [String], sentence: String?) {

@@ -88,7 +88,7 @@ struct AdmissionTests {
             Issue.record("let in")
             return
         }
-        #expect(message == "Only the app gets in here: open the URL that carries its access token.")
+        #expect(message == "Only the app has access: open the URL that contains its access token.")
         #expect(headers["Cache-Control"] == ["no-store"])
     }
 
@@ -180,7 +180,7 @@ struct AdmissionTests {
         }
         #expect(
             message
-                == "Only the app gets in here, and it was started anew: open the URL that carries its access token."
+                == "Only the app has access, and it was restarted: open the URL that contains its access token."
         )
     }
 
@@ -268,7 +268,10 @@ struct AdmissionTests {
             ]
             let names = "127.0.0.1:\(port), [::1]:\(port), localhost:\(port)"
             let body = answers.last?.1.body ?? ""
-            #expect(body.contains("This app is served as \(names) alone, so that no page from elsewhere "), "\(body)")
+            #expect(
+                body.contains("This app is served only as \(names), to protect it from pages of other sites."),
+                "\(body)"
+            )
             for (status, answer) in answers {
                 #expect(answer.status == status)
                 #expect(answer.field("Cross-Origin-Resource-Policy") == "same-origin", "\(status)")

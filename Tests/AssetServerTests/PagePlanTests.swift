@@ -166,6 +166,8 @@ struct LargePageTests {
             )
         )
         #expect(try await server.get("/").file?.size == size)
-        #expect(files.told.withLockedValue(\.self) == ["the page / came without its scripts: it is larger than 4 MB"])
+        #expect(
+            files.told.withLockedValue(\.self) == ["the page / was sent without its scripts: it is larger than 4 MB"]
+        )
     }
 }

@@ -104,7 +104,7 @@ struct HostileArchiveTests {
             case .outside: .entry("b.js", .contradicts("place"))
             case .zip64: .zip64
             case .split: .split
-            case .otherCount: .list("breaks off at entry 3")
+            case .otherCount: .list("is truncated at entry 3")
             case .moreThanListed: .list("holds more than its entries")
             case .nothing: .noEnd
             }

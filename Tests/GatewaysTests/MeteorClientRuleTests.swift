@@ -60,11 +60,11 @@ struct MeteorClientRuleTests {
         #expect(taken == [true, true, false])
         #expect(
             "\(MeteorError.tooLarge(101, limit: 100))"
-                == "Skipping downloading new version because its files have 101 bytes, and 100 are the most"
+                == "Skipping downloading new version because its files have 101 bytes; the limit is 100"
         )
         #expect(
             "\(MeteorError.tooLarge(nil, limit: 100))"
-                == "Skipping downloading new version because its files have more than the 100 bytes that are the most"
+                == "Skipping downloading new version because its files exceed the limit of 100 bytes"
         )
     }
 

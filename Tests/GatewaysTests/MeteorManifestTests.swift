@@ -172,8 +172,8 @@ struct MeteorManifestTests {
             error { $0.rows = [MeteorText.row(["path": #""index.html""#])] } == .reserved(MeteorAsset.index)
         )
         for (path, message) in [
-            ("index.html", "The asset manifest names index.html, which is the page, and stands in no manifest"),
-            ("program.json", "The asset manifest names program.json, under which a device keeps the manifest itself"),
+            ("index.html", "The asset manifest names index.html, the page, which must not be listed"),
+            ("program.json", "The asset manifest names program.json, the device's own copy of the manifest"),
         ] {
             let found = error { $0.rows = [MeteorText.row(["path": "\"\(path)\""])] }
             #expect(found.map { "\($0)" } == message)

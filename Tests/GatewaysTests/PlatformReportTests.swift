@@ -32,7 +32,7 @@ struct PlatformReportTests {
             (.succeeded, "k=%ff", "", "must be name=value joined by &, percent-encoded UTF-8"),
             (.succeeded, "av=2.1&pv=3&d=x", "k", "is missing"), (.succeeded, "k=a&pv=3&d=x", "av", "is missing"),
             (.succeeded, "k=a&av=2.1&d=x", "pv", "is missing"), (.succeeded, "k=a&av=2.1&pv=3", "d", "is missing"),
-            (.failed, good, "code", "is missing"), (.succeeded, "\(good)&d=y", "d", "stands twice"),
+            (.failed, good, "code", "is missing"), (.succeeded, "\(good)&d=y", "d", "occurs twice"),
             (.succeeded, "\(good)&x=1", "x", "is not known on succ.php"),
             (.succeeded, "\(good)&code=5003", "code", "is not known on succ.php"),
             (.failed, "\(good)&code=5000", "code", "must be an integer from 5001 to 5007"),

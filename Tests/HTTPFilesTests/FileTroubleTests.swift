@@ -7,7 +7,7 @@ import Testing
 
 @Suite("A file that is not what the source said", .timeLimit(.minutes(10)))
 struct FileTroubleTests {
-    private static let notThere = "it is not a regular file below its folder, or not there"
+    private static let notThere = "it does not exist, or is not a regular file below its folder"
     let folder: TemporaryFolder
 
     init() throws {

@@ -116,10 +116,10 @@ struct MultipartFormTests {
 
     @Test(
         arguments: [
-            (UploaderError.multipart(.noBoundary), "the body's type names no boundary"),
+            (UploaderError.multipart(.noBoundary), "the body's Content-Type has no boundary"),
             (.multipart(.noDelimiter), "the form does not begin with its boundary"),
             (.multipart(.longHead), "the fields of a part are too long"),
-            (.multipart(.badHead), "a part of the form says not what it is"),
+            (.multipart(.badHead), "a part of the form has no valid Content-Disposition"),
             (.multipart(.tooManyParts), "the form has too many parts"),
             (.multipart(.notUTF8), "the form is not UTF-8"),
         ]

@@ -21,6 +21,6 @@ struct SpellingTests {
 
     @Test(arguments: ["/%61pi/v1/apps", "/api/%76%31", "/a%2Db", "/a%7eb", "/%41PI", "/ap%69"])
     func `is refused where a number hides a letter`(target: String) throws {
-        #expect(try fault(target) == "the path spells a plain character by its number")
+        #expect(try fault(target) == "the path percent-encodes a plain character")
     }
 }

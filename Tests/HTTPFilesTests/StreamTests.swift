@@ -227,7 +227,7 @@ struct StreamTests {
             }
             guard received == "hel" else { return }
             let line = await server.errorLog.first { _ in true }
-            #expect(line?.hasSuffix("the stream is not as long as it says") == true, "\(line ?? "")")
+            #expect(line?.hasSuffix("the stream does not have its declared length") == true, "\(line ?? "")")
         }
     }
 

@@ -84,7 +84,7 @@ struct UploadedFileTests {
 
     @Test func `goes only where there is a folder`() async throws {
         let world = try UploadWorld(with: ["a"])
-        #expect(try await world.upload("b", "x", into: "a") == .refused(400, #"\"/a\" is no folder"#))
+        #expect(try await world.upload("b", "x", into: "a") == .refused(400, #"\"/a\" is not a folder"#))
         #expect(try await world.upload("b", "x", into: "c") == .refused(404, #"\"/c\" does not exist"#))
         let up = try await world.upload("b", "x", into: "a/../..")
         #expect(up == .refused(400, "a path may not have the names . and .."))
@@ -107,13 +107,13 @@ struct UploadedFileTests {
                 [UploadWorld.file("a", "x"), UploadWorld.field("path", String(repeating: "a", count: 1_025))],
                 "--\(UploadWorld.boundary)--", "a field of the form is too long"
             ),
-            ([UploadWorld.file("a", "x")], "", "the upload ended before all of it was there"),
-            ([UploadWorld.file("a", "x")], "--\(UploadWorld.boundary)", "the upload ended before all of it was there"),
+            ([UploadWorld.file("a", "x")], "", "the upload is incomplete"),
+            ([UploadWorld.file("a", "x")], "--\(UploadWorld.boundary)", "the upload is incomplete"),
             (
                 [UploadWorld.file("a", "x")], "--\(UploadWorld.boundary)x\r\n",
-                "something follows a boundary in its line"
+                "a boundary is followed by other text on its line"
             ),
-            ([], "", "the upload ended before all of it was there"),
+            ([], "", "the upload is incomplete"),
         ] as [([String], String, String)]
     )
     func `leaves nothing when its form is not whole or not one file`(
@@ -130,7 +130,7 @@ struct UploadedFileTests {
         var limits = UploaderLimits()
         limits.fileBytes = 10
         let world = try UploadWorld(limits: limits)
-        let refusal = UploadWorld.Answer.refused(413, "a file of more than 10 bytes is not taken")
+        let refusal = UploadWorld.Answer.refused(413, "the file is larger than 10 bytes")
         #expect(try await world.upload("a", "0123456789") == .done)
         #expect(try await world.upload("b", "0123456789x") == refusal)
         let junk = [UploadWorld.field("x", String(repeating: "x", count: 70_000)), UploadWorld.file("c", "x")]

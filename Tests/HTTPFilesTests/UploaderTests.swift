@@ -41,7 +41,7 @@ struct UploaderTests {
         limits.entries = 2
         let world = try UploadWorld(with: ["a", "b", "c", "d/e", "d/f"], limits: limits)
         #expect(
-            try await world.get("/list?path=/") == .refused(500, #"\"/\" has more than 2 entries, and is not listed"#)
+            try await world.get("/list?path=/") == .refused(500, #"\"/\" has more than 2 entries, so it is not listed"#)
         )
         #expect(try await world.get("/list?path=/d").status == 200)
     }
@@ -171,9 +171,9 @@ struct UploaderTests {
         let world = try world()
         #expect(try await world.get("/download?path=images") == .refused(400, #"\"/images\" is a folder"#))
         #expect(try await world.get("/download?path=b") == .refused(404, #"\"/b\" does not exist"#))
-        #expect(try await world.get("/list?path=a.txt") == .refused(400, #"\"/a.txt\" is no folder"#))
+        #expect(try await world.get("/list?path=a.txt") == .refused(400, #"\"/a.txt\" is not a folder"#))
         #expect(try await world.get("/list?path=a.txt/b") == .refused(404, #"\"/a.txt/b\" does not exist"#))
-        #expect(try await world.post("create", "path=a.txt/b") == .refused(400, #"\"/a.txt\" is no folder"#))
+        #expect(try await world.post("create", "path=a.txt/b") == .refused(400, #"\"/a.txt\" is not a folder"#))
         #expect(try await world.post("create", "path=c/b") == .refused(404, #"\"/c\" does not exist"#))
         let into = try await world.post("move", "oldPath=a.txt&newPath=a.txt/b")
         #expect(into == .refused(400, #"\"/a.txt\" cannot be moved into itself"#))
@@ -224,7 +224,7 @@ struct UploaderTests {
     func `leave the folder itself as it is`(call: String) async throws {
         let world = try world()
         let parts = call.split(separator: "|").map(String.init)
-        #expect(try await world.post(parts[0], parts[1]) == .refused(403, "the folder itself stays as it is"))
+        #expect(try await world.post(parts[0], parts[1]) == .refused(403, "the folder itself cannot be changed"))
         #expect(try world.tree() == three)
     }
 
@@ -232,7 +232,7 @@ struct UploaderTests {
         var limits = UploaderLimits()
         limits.numbers = 2
         let world = try UploadWorld(with: ["a", "a (1)"], limits: limits)
-        #expect(try await world.post("create", "path=a") == .refused(409, #"too many have the name \"a\""#))
+        #expect(try await world.post("create", "path=a") == .refused(409, #"too many items have the name \"a\""#))
         let long = String(repeating: "n", count: 254)
         #expect(try await world.post("create", "path=\(long)") == .done)
         #expect(try await world.post("create", "path=\(long)") == .done)
@@ -263,7 +263,7 @@ struct UploaderTests {
         ] as [(String, UInt)]
     )
     func `are six`(target: String, status: UInt) async throws {
-        let words = "there is list, download, upload, move, create and delete"
+        let words = "the calls are list, download, upload, move, create and delete"
         #expect(try await world().get(target) == .refused(status, words))
     }
 

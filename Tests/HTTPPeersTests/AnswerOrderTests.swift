@@ -53,8 +53,8 @@ struct AnswerOrderTests {
     }
 
     @Test func `is told about in words`() {
-        #expect(AnswerFault.status(42).description == "has status 042, which no HTTP status can be")
-        #expect(AnswerFault.status(0).description == "has status 000, which no HTTP status can be")
-        #expect(AnswerFault.interimAnswers(limit: 32).description == "comes after more than 32 interim ones")
+        #expect(AnswerFault.status(42).description == "has the invalid status 042")
+        #expect(AnswerFault.status(0).description == "has the invalid status 000")
+        #expect(AnswerFault.interimAnswers(limit: 32).description == "follows more than 32 interim answers")
     }
 }

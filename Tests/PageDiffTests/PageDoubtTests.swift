@@ -18,10 +18,10 @@ struct PageDoubtTests {
         #expect(Self.told(block) == [])
         #expect(Self.told("<script nonce=abcdefgh>1</script>") == [])
         let nonce =
-            "a nonce outside of every block makes each answer another template: clients get the page whole; allow the script by its "
+            "a nonce outside of every block changes the template with each answer: the page is sent whole; allow the script by its "
             + "hash, or put it in a block"
         func token(_ name: String) -> String {
-            "the token \(name) outside of every block makes each answer another template: clients get the page whole; put it in a block"
+            "the token \(name) outside of every block changes the template with each answer: the page is sent whole; put it in a block"
         }
         let head =
             "<head>\n<META content='0123456789' Name='csrf-token'>\n<script src=a.js nonce='r4nd0m+/=='></script></head>"
@@ -46,8 +46,8 @@ struct PageDoubtTests {
         let text = "<!--sonicdiff-a-->1<!--sonicdiff-a-end-->\n<!--sonicdiff-b-->2\n\n<!--sonicdiff-->3"
         #expect(
             Self.told(text) == [
-                "2: no end mark follows the start of the block b, which is none",
-                "4: no end mark follows the start of a block without a name, which is none",
+                "2: the block b has no end mark and is ignored",
+                "4: a block without a name has no end mark and is ignored",
             ]
         )
     }
@@ -56,13 +56,13 @@ struct PageDoubtTests {
         let text = "<!--sonicdiff-a-->1\n<!--sonicdiff-b-->2<!--sonicdiff-b-end-->\n3<!--sonicdiff-a-end-->4"
         #expect(
             Self.told(text) == [
-                "2: the block b begins within the block a, which ends with the first end mark: nothing nests",
-                "3: an end mark stands outside of every block",
+                "2: the block b begins within the block a, which ends with the first end mark: blocks do not nest",
+                "3: an end mark is outside of every block",
             ]
         )
         #expect(
             Self.told("<!--sonicdiff-->1<!--sonicdiff-->2<!--sonicdiff-end-->") == [
-                "1: a block without a name begins within the block auto0, which ends with the first end mark: nothing nests"
+                "1: a block without a name begins within the block auto0, which ends with the first end mark: blocks do not nest"
             ]
         )
     }
@@ -73,7 +73,7 @@ struct PageDoubtTests {
     ])
     func `is an end without a start`(text: String) {
         let line = text.utf8.split(separator: UInt8(ascii: "\n")).count
-        #expect(Self.told(text) == ["\(line): an end mark stands outside of every block"])
+        #expect(Self.told(text) == ["\(line): an end mark is outside of every block"])
     }
 
     @Test(arguments: [
@@ -81,15 +81,15 @@ struct PageDoubtTests {
         "<!-- of SonicDiff -->", "<!--sonicdiff-cart->", "<!--sonicdiff--cart-->", "<!--sonicdiff-cart--",
     ])
     func `is a comment that is nearly a mark`(comment: String) {
-        #expect(Self.told("1\n\(comment)") == ["2: this is nearly a mark, and is none: \(comment)"])
+        #expect(Self.told("1\n\(comment)") == ["2: this comment resembles a mark but is not one: \(comment)"])
         let next = Self.told("\(comment)<!--sonicdiff-a-->1<!--sonicdiff-a-end-->")
-        #expect(next == ["1: this is nearly a mark, and is none: \(comment)"])
+        #expect(next == ["1: this comment resembles a mark but is not one: \(comment)"])
     }
 
     @Test func `is a mark in the title, which is none there`() {
         #expect(
             Self.told("<title><!--sonicdiff-a--></title>") == [
-                "1: this is nearly a mark, and is none: <!--sonicdiff-a-->"
+                "1: this comment resembles a mark but is not one: <!--sonicdiff-a-->"
             ]
         )
     }
@@ -98,15 +98,16 @@ struct PageDoubtTests {
         let (fits, long) = (
             "<!--sonicdiff " + String(repeating: "é", count: 43) + "-->", String(repeating: "é", count: 90)
         )
-        #expect(Self.told(fits) == ["1: this is nearly a mark, and is none: \(fits)"])
+        #expect(Self.told(fits) == ["1: this comment resembles a mark but is not one: \(fits)"])
         let cut = "<!--sonicdiff " + String(repeating: "é", count: 46) + "…"
-        #expect(Self.told("<!--sonicdiff \(long)-->") == ["1: this is nearly a mark, and is none: \(cut)"])
+        #expect(Self.told("<!--sonicdiff \(long)-->") == ["1: this comment resembles a mark but is not one: \(cut)"])
     }
 
     @Test func `is a name that stands twice, for the page has no data then`() {
         let block = "<!--sonicdiff-a-->1<!--sonicdiff-a-end-->\n"
         #expect(
-            Self.told(block + block + block) == (2...3).map { "\($0): the name a stands twice: the page is sent whole" }
+            Self.told(block + block + block)
+                == (2...3).map { "\($0): the name a is used twice: the page is sent whole" }
         )
         #expect(
             Self.told("<!--sonicdiff-title-->1<!--sonicdiff-title-end-->") == [
@@ -116,12 +117,13 @@ struct PageDoubtTests {
     }
 
     @Test func `is an empty block, whose end is of its contents or of nothing`() {
-        let said = "1: the block a is empty: an end mark right behind a start ends nothing"
+        let said = "1: the block a is empty: an end mark directly after a start is ignored"
         #expect(Self.told("<!--sonicdiff-a--><!--sonicdiff-a-end-->") == [said])
         #expect(Self.told("<!--sonicdiff-a--><!--sonicdiff-a-end-->\n<!--sonicdiff-b-end-->") == [said])
         #expect(
             Self.told("<!--sonicdiff-a--><!--sonicdiff-a-end-->\n<!--sonicdiff-b-->1<!--sonicdiff-b-end-->") == [
-                said, "2: the block b begins within the block a, which ends with the first end mark: nothing nests",
+                said,
+                "2: the block b begins within the block a, which ends with the first end mark: blocks do not nest",
             ]
         )
     }
@@ -133,14 +135,14 @@ struct PageDoubtTests {
     ])
     func `is the name of a block or of the title in braces, at its line`(text: String, line: Int, name: String) {
         let said =
-            "{\(name)} is what stands in the template for the block or title of that name: the page is sent whole"
+            "{\(name)} is the placeholder of the block or title of that name: the page is sent whole"
         #expect(Self.told(text) == ["\(line): \(said)"])
         #expect(SplitPage(text).data == nil)
     }
 
     @Test func `is what else keeps a page from data`() {
         let said =
-            "the page is sent whole: the title or a block is no UTF-8, or a block holds the title, or blocks are over 10000"
+            "the page is sent whole: the title or a block is not UTF-8, a block contains the title, or there are more than 10000 blocks"
         let text = "\n<!--sonicdiff-a--><title>1</title><!--sonicdiff-a-end-->"
         #expect(Self.told(text) == ["2: \(said)"])
         #expect(SplitPage(text).data == nil)

@@ -455,7 +455,7 @@ struct PageRoutesTests {
         (#"{"format":"patchline-pages-v1"}"#, "pages.json: routes must be an array"),
         (
             #"{"format":"patchline-pages-v1","routes":[],"route":1}"#,
-            "pages.json: route is not a member that is known here"
+            "pages.json: route is not a known member"
         ),
         (
             #"{"format":"patchline-pages-v1","routes":[{"path":"x"}]}"#,
@@ -463,15 +463,15 @@ struct PageRoutesTests {
         ),
         (
             #"{"format":"patchline-pages-v1","routes":[{"path":"/a/*"},{"path":"/**"},{"path":"/a/b/**"}]}"#,
-            "pages.json: routes[2].path is never looked at: /**, before it, names all that it names"
+            "pages.json: routes[2].path is never used: the earlier /** matches all its paths"
         ),
         (
             #"{"format":"patchline-pages-v1","routes":[{"path":"/a/*"},{"path":"/a/b"}]}"#,
-            "pages.json: routes[1].path is never looked at: /a/*, before it, names all that it names"
+            "pages.json: routes[1].path is never used: the earlier /a/* matches all its paths"
         ),
         (
             #"{"format":"patchline-pages-v1","routes":[{"path":"/a/**"},{"path":"/a/*/"},{"path":"/b"}]}"#,
-            "pages.json: routes[1].path is never looked at: /a/**, before it, names all that it names"
+            "pages.json: routes[1].path is never used: the earlier /a/** matches all its paths"
         ),
         (
             #"{"format":"patchline-pages-v1","routes":[{"path":"/","cacheOffline":"yes"}]}"#,
@@ -495,7 +495,7 @@ struct PageRoutesTests {
         ),
         (
             #"{"format":"patchline-pages-v1","routes":[{"path":"/","passes":true,"unmarked":true}]}"#,
-            "pages.json: routes[0].passes leaves no room for anything else: the pages pass as they are"
+            "pages.json: routes[0].passes excludes all other settings: the pages pass unchanged"
         ),
     ])
     func `that breaks a rule is refused with it`(text: String, message: String) {

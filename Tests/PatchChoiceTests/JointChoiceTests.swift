@@ -202,7 +202,7 @@ struct JointChoiceTests {
         let rows = [Self.row("fix 1", "web 1"), Self.row("web 2"), Self.row("web 1")]
         let decisions = Self.decide(rows, having: ["fix 1", "web 1"])
         #expect(decisions[1].passedOver == [.init(version: name("2"), why: .breaks(installed("fix 1").label))])
-        #expect(NotEligible.breaks(installed("fix 1").label).description == "would take from fix 1 what that requires")
+        #expect(NotEligible.breaks(installed("fix 1").label).description == "would break a requirement of fix 1")
     }
 
     /// The old version of a list that has replaced it stays while what took its place waits for a partner that failed here.

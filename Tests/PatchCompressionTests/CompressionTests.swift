@@ -102,7 +102,7 @@ struct CompressionTests {
                 .damaged(.zstandard, reason: "Unknown frame descriptor"), .tooLong(.gzip, limit: 1_000),
                 .incomplete(.zstandard), .noMemory(.gzip),
             ].map { (error: CompressionError) in "\(error)" } == [
-                "not zstd: Unknown frame descriptor", "more than 1000 bytes come out of the gzip stream",
+                "not zstd: Unknown frame descriptor", "the gzip stream expands to more than 1000 bytes",
                 "the zstd stream ends early", "no memory for gzip",
             ]
         )

@@ -47,8 +47,8 @@ struct LZMAPatchTests {
         refused(frame, 0, .tooLong(.lzma2, limit: 0))
         refused(frame, 5, .incomplete(.lzma2))
         refused(frame + [0], 4, .damaged(.lzma2, reason: "bytes follow its end"))
-        refused(Array(frame.dropLast()), 4, .damaged(.lzma2, reason: "it breaks off, or is none"))
-        refused([], 4, .damaged(.lzma2, reason: "it breaks off, or is none"))
-        refused([0x80, 0, 3, 0, 7], 4, .damaged(.lzma2, reason: "it breaks off, or is none"))
+        refused(Array(frame.dropLast()), 4, .damaged(.lzma2, reason: "it is truncated or malformed"))
+        refused([], 4, .damaged(.lzma2, reason: "it is truncated or malformed"))
+        refused([0x80, 0, 3, 0, 7], 4, .damaged(.lzma2, reason: "it is truncated or malformed"))
     }
 }

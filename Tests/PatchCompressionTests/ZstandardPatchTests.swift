@@ -44,16 +44,16 @@ struct ZstandardPatchTests {
             [0x28, 0xB5, 0x2F, 0xFD, 0x80, window, 3, 0, 0, 0, 0x19, 0, 0, 1, 2, 3]
         }
         #expect(try ZstandardPatch.content(of: wide(0x78), prefix: [], size: 3) == [1, 2, 3])
-        refused(wide(0x79), 3, "its window has 37748736 bytes, and 2^25 may be")
-        refused(wide(0xFF), 3, "its window has 4123168604160 bytes, and 2^25 may be")
-        refused(frame, 4, "it names 3 bytes instead of 4")
+        refused(wide(0x79), 3, "its window has 37748736 bytes; the limit is 2^25")
+        refused(wide(0xFF), 3, "its window has 4123168604160 bytes; the limit is 2^25")
+        refused(frame, 4, "it declares 3 bytes instead of 4")
         refused(frame + [0], 3, "bytes follow its end")
         refused(frame + frame, 3, "bytes follow its end")
         refused(Array(frame.dropLast()), 3, "Src size is incorrect")
-        refused([], 0, "it does not begin as a frame that names its size")
+        refused([], 0, "it does not begin with a frame that declares its size")
         // A frame to be skipped, and one that does not name its size.
-        refused([0x50, 0x2A, 0x4D, 0x18, 0, 0, 0, 0], 0, "it does not begin as a frame that names its size")
-        refused([0x28, 0xB5, 0x2F, 0xFD, 0, 0x58, 1, 0, 0], 0, "it does not begin as a frame that names its size")
+        refused([0x50, 0x2A, 0x4D, 0x18, 0, 0, 0, 0], 0, "it does not begin with a frame that declares its size")
+        refused([0x28, 0xB5, 0x2F, 0xFD, 0, 0x58, 1, 0, 0], 0, "it does not begin with a frame that declares its size")
     }
 
     @Test(arguments: [0, 1, 255, 256, 65_791, 65_792, 70_000])

@@ -179,15 +179,15 @@ struct DaemonSettingsTests {
             ("stores: {a: {store: /a, startup-timer: never}}", "d.yaml:1: startup-timer must be page or launch"),
             (
                 "stores: {a: {store: /a/b, uploads: /a/b}}",
-                "d.yaml:1: uploads of a must not be its store, lie in it or hold it"
+                "d.yaml:1: uploads of a must not be its store, be in it or contain it"
             ),
             (
                 "stores: {a: {store: /a/b, uploads: /a}}",
-                "d.yaml:1: uploads of a must not be its store, lie in it or hold it"
+                "d.yaml:1: uploads of a must not be its store, be in it or contain it"
             ),
             (
                 "stores: {a: {store: /a/b, uploads: /a/b/objects}}",
-                "d.yaml:1: uploads of a must not be its store, lie in it or hold it"
+                "d.yaml:1: uploads of a must not be its store, be in it or contain it"
             ),
             ("stores: {a: {store: /a, proxy: x}}", "d.yaml:1: proxy must be a list"),
             (
@@ -196,12 +196,12 @@ struct DaemonSettingsTests {
             ),
             (
                 "stores: {a: {store: /a, server: 'https://u.example'}}",
-                "d.yaml:1: a has one of server, root and channel without the others that a store is made from"
+                "d.yaml:1: a has only some of server, root and channel; a new store needs server and root"
             ),
             ("stores: {a: {store: /x}, b: {store: /x/}}", "d.yaml:1: stores gives a and b the same folder"),
             (
                 "stores: {a: {store: /a/b, www: /a}}",
-                "d.yaml:1: www of a must not be its store, lie in it or hold it"
+                "d.yaml:1: www of a must not be its store, be in it or contain it"
             ),
             (
                 "stores: {a: {store: /a, open: true, uploads: /b}}",
@@ -238,7 +238,7 @@ struct DaemonSettingsTests {
         #expect(hint("stores: {}") == "a store is NAME: and below it, indented, store: /var/lib/patchline/NAME")
         #expect(
             hint("stores: {a: {store: /a, channel: beta}}")
-                == "name server and root, or none of them where `patchsync init` makes the store."
+                == "set server and root, or none of the three if `patchsync init` makes the store."
         )
     }
 

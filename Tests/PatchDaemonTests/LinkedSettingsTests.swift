@@ -41,7 +41,7 @@ struct LinkedSettingsTests {
             throws: DaemonSettingsFault(
                 file: "d.yaml",
                 line: nil,
-                rule: "uploads of a must not be its store, lie in it or hold it"
+                rule: "uploads of a must not be its store, be in it or contain it"
             )
         ) {
             try Self.settings("stores: {a: {store: /home/shop, uploads: /data/in}}")

@@ -322,7 +322,7 @@ struct StoreRunnerTests {
             try await kept.hears("made")
             while kept.told("listening").count < 2 { try await Task.sleep(for: .milliseconds(2)) }
             #expect(kept.told("removed") == ["shop removed"])
-            #expect(kept.told("inotify").isEmpty && kept.told("is no Patchline store").isEmpty)
+            #expect(kept.told("inotify").isEmpty && kept.told("is not a Patchline store").isEmpty)
             let after = try kept.runner.device().configuration
             #expect(after.host != nil && after.host != before)
             #expect(try kept.running == nil)

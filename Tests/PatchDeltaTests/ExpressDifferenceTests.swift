@@ -56,7 +56,7 @@ struct ExpressDifferenceTests {
     @Test func `is made of no file that holds what stands for digests`() throws {
         let odd = [Express.Part(.role("snapshot", version: 1), [UInt8(ascii: "{"), 1, UInt8(ascii: "}")])]
         #expect(ExpressDifference.body(of: Sample(2).express, from: odd) == nil)
-        let rule = "express must be a difference to the named files: its text is of files that have none"
+        let rule = "express must be a difference to the named files: its text cannot represent these files"
         #expect(refusal([0x28, 0xB5, 0x2F, 0xFD], from: odd) == rule)
     }
 
@@ -150,26 +150,26 @@ struct ExpressDifferenceTests {
         let start = "express must be a difference to the named files: "
         // A frame that names 16 MiB and a byte, and has no block.
         let large: [UInt8] = [0x28, 0xB5, 0x2F, 0xFD, 0xA4, 0x01, 0, 0, 1]
-        #expect(refusal(large) == "\(start)more than 16777216 bytes come out of the zstd stream")
+        #expect(refusal(large) == "\(start)the zstd stream expands to more than 16777216 bytes")
         // 300 numbers of a file, each of which stands for 64 bytes, in a path.
         let path: [UInt8] = [0x31, 10, 0] + (0..<5).flatMap { _ in [UInt8(3), 0] } + [10]
-        #expect(try refusal(of: path) == "\(start)its text has more bytes than it may")
+        #expect(try refusal(of: path) == "\(start)its text is too long")
         let bomb: [UInt8] = [0x31, 10, 1, 0x10, 0] + [UInt8](repeating: 0, count: 4_096) + [0, 0x61, 10]
         #expect(try refusal(of: bomb, limit: 8_193) == nil)
-        #expect(try refusal(of: bomb, limit: 8_192) == "\(start)its text has more bytes than it may")
+        #expect(try refusal(of: bomb, limit: 8_192) == "\(start)its text is too long")
     }
 
     @Test(
         arguments: [
-            ([0x31], "has no root's version in its first line"),
+            ([0x31], "has no root version in its first line"),
             ([0x31, 10, 0x61], "ends within a file"),
             ([0x31, 10, 0x61, 0, 0x62], "ends within a file"),
-            ([0x31, 10, 0x61, 0, 0x62, 0, 10], "has a path without its end"),
+            ([0x31, 10, 0x61, 0, 0x62, 0, 10], "has an unfinished path"),
             ([0x31, 10, 1], "ends within a file"), ([0x31, 10, 1, 0, 2, 0xFF], "ends within a file"),
             ([0x31, 10, 2, 0, 2, 0, 0, 0, 10], "has base64 with an incomplete group"),
-            ([0x31, 10, 3, 0, 0, 10], "names a file that does not stand before"),
-            ([0x31, 10, 0x61, 0, 3, 1, 10], "names a file that does not stand before"),
-            ([0x31, 10, 3], "names a file that does not stand before"),
+            ([0x31, 10, 3, 0, 0, 10], "names a file that does not precede it"),
+            ([0x31, 10, 0x61, 0, 3, 1, 10], "names a file that does not precede it"),
+            ([0x31, 10, 3], "names a file that does not precede it"),
             ([0x31, 10] + [UInt8]((0..<256).flatMap { _ in [UInt8(0), 10] }), "has more than 255 files"),
         ] as [([UInt8], String)]
     )

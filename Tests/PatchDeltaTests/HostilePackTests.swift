@@ -275,36 +275,36 @@ struct HostilePackTests {
         let (one, other) = (SHA256Digest(of: [1]), SHA256Digest(of: [2]))
         let damage = CompressionError.incomplete(.zstandard)
         let texts: [(PackError, String)] = [
-            (.otherFormat, "it does not begin with PLP and a version that is known"),
+            (.otherFormat, "it does not begin with PLP and a known version"),
             (.compression(.head, damage), "its head: the zstd stream ends early"),
             (.compression(.group(3), damage), "its group 3: the zstd stream ends early"),
             (.malformed(FormatError("header", rule: "is not JSON")), "its head: header is not JSON"),
             (.tooLong(limit: 9), "it has more than 9 bytes"),
-            (.tooMuch(8, limit: 7), "8 bytes are read and made for it, and 7 may be"),
-            (.prefixTooLarge(group: 2, limit: 5), "what its group 2 refers to is more than 5 bytes"),
+            (.tooMuch(8, limit: 7), "it reads and writes 8 bytes; the limit is 7"),
+            (.prefixTooLarge(group: 2, limit: 5), "its group 2 refers to more than 5 bytes"),
             (.incomplete, "it ends early"), (.trailing, "bytes follow its end"),
-            (.object(one), "the content \(one) is missing, or not of its size"),
+            (.object(one), "the content \(one) is missing or has the wrong size"),
             (
                 .otherManifest(one, asked: other),
                 "it makes the manifest \(one) instead of \(other): its base is another one, or it is damaged"
             ), (.otherForm, "the manifest is not in the form in which a pack's reader writes it"),
-            (.signatures(.length), "its signatures are not as many bytes as the new rows need"),
-            (.signatures(.column), "its signatures do not make the column that was asked for"),
+            (.signatures(.length), "its signatures do not have the length that the new rows need"),
+            (.signatures(.column), "its signatures do not make the requested column"),
         ]
         for (error, text) in texts { #expect("\(error)" == text) }
         let path = try? AssetPath("a.js")
         #expect(path.map { "\(PackError.rowTooLarge($0, limit: 4))" } == "a.js becomes more than 4 bytes")
         let rules = [
-            "does not name its size, or has more bytes than its manifest may",
-            "has a number that is cut off, too long, or too large", "holds no header of a manifest",
+            "does not declare its size, or is longer than its limit",
+            "has a number that is cut off, too long, or too large", "has no manifest header",
             "has more than 100,000 rows", "has a row that is not a path, or a path and other members",
-            "has rows that are not in order", "has more exceptional rows than rows", "names a row that is not there",
-            "has a kind of row that is not known",
-            "names a row of the base that is not there, none where one must be, or one that nothing needs",
+            "has rows that are not in order", "has more exceptional rows than rows", "names a row that does not exist",
+            "has an unknown kind of row",
+            "names a base row that does not exist or is not needed, or lacks a required one",
             "has a content over 4,000,000,000 bytes, or a reference over 16,777,216",
-            "gives more than 100,000 tokens", "leaves out a row that the base does not have",
-            "has another number of groups than its rows make",
-            "has a group whose sizes are over its bounds", "has bytes after its end",
+            "has more than 100,000 tokens", "omits a row that the base does not have",
+            "has a wrong number of groups for its rows",
+            "has a group whose sizes exceed its limits", "has bytes after its end",
         ]
         #expect(PackError.HeadRule.allCases.map { "\(PackError.head($0))" } == rules.map { "its head \($0)" })
     }

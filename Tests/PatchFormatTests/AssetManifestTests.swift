@@ -141,18 +141,20 @@ struct AssetManifestTests {
     @Test(arguments: ["/app/main.js.map", "/app/main.js.ma%70", "/%61pp/main.js.map"])
     func `refuses two assets under one url, however it is spelled`(_ url: String) throws {
         let json = try Self.sample().setting("assets.0.url", to: .text(url))
-        #expect(throws: FormatError("manifest", field: "assets[1].url", rule: "stands twice")) { try Self.parse(json) }
+        #expect(throws: FormatError("manifest", field: "assets[1].url", rule: "is listed twice")) {
+            try Self.parse(json)
+        }
     }
 
     @Test(
         arguments: [
-            (["b", "a", "index.html"], "assets[1].path", "must come after the row before it by UTF-8 bytes"),
-            (["a", "index.html", "B"], "assets[2].path", "must come after the row before it by UTF-8 bytes"),
+            (["b", "a", "index.html"], "assets[1].path", "must follow the previous row in the order of UTF-8 bytes"),
+            (["a", "index.html", "B"], "assets[2].path", "must follow the previous row in the order of UTF-8 bytes"),
             (
                 ["index.html", "\u{10000}", "\u{FFFD}"], "assets[2].path",
-                "must come after the row before it by UTF-8 bytes"
+                "must follow the previous row in the order of UTF-8 bytes"
             ),
-            (["a", "a", "index.html"], "assets[1].path", "stands twice"),
+            (["a", "a", "index.html"], "assets[1].path", "is listed twice"),
             (["INDEX.html", "index.html"], "assets[1].path", "index.html equals INDEX.html after case folding"),
             (["index.html", "strasse", "straße"], "assets[2].path", "straße equals strasse after case folding"),
             (
@@ -187,7 +189,7 @@ struct AssetManifestTests {
             to: .text("2")
         )
         let error = try #require(throws: FormatError.self) { try Self.parse(json) }
-        #expect(error.rule == "stands twice")
+        #expect(error.rule == "is listed twice")
     }
 
     @Test func `over its limit is refused before it is parsed`() {

@@ -31,7 +31,7 @@ struct CostlyDocumentTests {
 
     @Test func `lies no deeper than 32 folders`() throws {
         #expect(try Self.manifest([Self.folders(32), "index.html"]).assets.count == 2)
-        let rule = "lies in more than 32 folders"
+        let rule = "is in more than 32 folders"
         for depth in [33, 510] {
             #expect(throws: FormatError("manifest", field: "assets[0].path", rule: rule)) {
                 try Self.manifest([Self.folders(depth), "index.html"])

@@ -39,8 +39,8 @@ struct DeviceAnswerTests {
             ("places[0].place", nil, "must be true or false"), ("choices[0].patchId", .some(.text("..")), PatchID.rule),
             ("choices[0].sha256", nil, "must be a string"),
             ("choices[0].forced", .some(.integer(1)), "must be true or false"),
-            ("choices[0].hold", .some(.bool(true)), "must be true, and stand without sha256 and forced"),
-            ("choices[1].hold", .some(.bool(false)), "must be true, and stand without sha256 and forced"),
+            ("choices[0].hold", .some(.bool(true)), "must be true, without sha256 and forced"),
+            ("choices[1].hold", .some(.bool(false)), "must be true, without sha256 and forced"),
             ("choices[1].hold", nil, "must be a string"),
             ("choices[1].patchId", .some(.text("fix")), "must not name a patch twice"),
         ] as [(String, JSON?, String)]

@@ -67,7 +67,7 @@ struct ExpressTests {
     func `is refused with any file that is not of its channel's metadata`(_ path: String) {
         #expect(
             refusal(Self.answer("\(path) 1", "x"))
-                == "express must hold files of production's metadata alone, each after its path and length"
+                == "express must contain only metadata files of production, each after its path and length"
         )
     }
 
@@ -83,14 +83,14 @@ struct ExpressTests {
         #expect(refusal(Self.answer("\(path) \(limit + 1)", "x")) == rule)
         #expect(
             refusal(Self.answer("\(path) \(limit)", "x"))
-                == "express: \(path) must have its length, and a newline behind"
+                == "express: \(path) must have its length, and end with a newline"
         )
     }
 
     @Test func `is refused with a file twice, odd numbers, another version, and more bytes than it may have`() {
         #expect(refusal(Array("patchline-express-v1".utf8)) == "express must have a newline after each line")
         let twice = Self.answer("metadata/timestamp.json 1", "x", "metadata/timestamp.json 1", "x")
-        #expect(refusal(twice) == "express: metadata/timestamp.json must be there once")
+        #expect(refusal(twice) == "express: metadata/timestamp.json must occur once")
         for length in ["01", "+1", "-1", "1.0", "", "99999999999999999999"] {
             #expect(
                 refusal(Self.answer("metadata/timestamp.json \(length)", "x"))

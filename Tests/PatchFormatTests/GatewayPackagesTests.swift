@@ -60,7 +60,7 @@ struct GatewayPackagesTests {
         let cases: [(JSON, String, String)] = [
             (.text("x"), "gateways", "must be an array"),
             (.array([.text("x")]), "gateways[0]", "must be an object"),
-            (.array([row, row]), "gateways[1].appVersion", "stands twice for one wire"),
+            (.array([row, row]), "gateways[1].appVersion", "is listed twice for one wire"),
             (.array([row.setting("gateway", to: nil)]), "gateways[0].gateway", "must be a string"),
             (.array([row.setting("appKey", to: nil)]), "gateways[0].appKey", "must be a string"),
             (.array([row.setting("appKey", to: .text("a/b"))]), "gateways[0].appKey", PlatformAppKey.rule),
@@ -68,11 +68,11 @@ struct GatewayPackagesTests {
             (.array([row.setting("latest", to: .integer(0))]), "gateways[0].latest", number),
             (
                 .array([row.setting("latest", to: .integer(3))]), "gateways[0].packages[0].version",
-                "must be below the one before it, and at most latest"
+                "must be lower than the previous one, and at most latest"
             ),
             (
                 .array([row.setting("packages.1.version", to: .integer(4))]), "gateways[0].packages[1].version",
-                "must be below the one before it, and at most latest"
+                "must be lower than the previous one, and at most latest"
             ),
             (
                 .array([row.setting("packages.0.size", to: .integer(16_000_001))]), "gateways[0].packages[0].size",

@@ -46,7 +46,7 @@ struct PackIndexTests {
 
     private static let digits = "must be 64 lowercase hex digits"
     private static let once = "must name each base once, and not the manifest itself"
-    private static let onceWithin = "must name each base once, and neither end of the pack beside it"
+    private static let onceWithin = "must name each base once, and neither the manifest nor the base of the outer pack"
     private static let same = [UInt8](1...9).map { JSON.text((digest(of: $0) as SHA256Digest).hex) }
 
     @Test(

@@ -37,11 +37,11 @@ struct StartingRolloutTests {
     @Test(arguments: [
         (#"{}"#, "or patches must hold a share, a pause or a ramp"),
         (#"{"patches":{}}"#, "or patches must hold a share, a pause or a ramp"),
-        (#"{"all":{}}"#, "must be there, or paused, or ramp"),
-        (#"{"all":{"paused":false}}"#, "must be there, or paused, or ramp"),
+        (#"{"all":{}}"#, "is required, or paused, or ramp"),
+        (#"{"all":{"paused":false}}"#, "is required, or paused, or ramp"),
         (
             #"{"all":{"ramp":{"steps":[1],"every":60},"rollout":1}}"#,
-            "begins with its own first share, without rollout and paused"
+            "begins with its own first share and excludes rollout and paused"
         ),
         (
             #"{"all":{"ramp":{"steps":[2,1],"every":60}}}"#,

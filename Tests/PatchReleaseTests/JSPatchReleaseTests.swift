@@ -144,7 +144,7 @@ struct JSPatchReleaseTests {
             throws: EntryFault(
                 entry: "fix-a 1",
                 rule: .unreadable(
-                    "JSPatch form: the signature is over \(b.fingerprint.md5.hex), the file's digest is "
+                    "JSPatch form: the signature covers \(b.fingerprint.md5.hex), the file's digest is "
                         + a.fingerprint.md5.hex
                 )
             )

@@ -176,7 +176,7 @@ struct KeyReferenceTests {
         #expect(
             throws: SigningError.token(
                 "pkcs11:token=a;object=b",
-                .uri("must not hold pin-value; give the PIN with --pin-file or --pin-env")
+                .uri("must not contain pin-value; give the PIN with --pin-file or --pin-env")
             )
         ) { try reference("pkcs11:token=a;object=b?pin-value=4711") }
     }

@@ -245,7 +245,11 @@ struct ReleaseTests {
             objects: release.objects
         )
         let delegation = try bench.trust.delegation(to: named("production"))
-        let error = FormatError("production", field: "signed.\(member)", rule: "holds what is no part of a release")
+        let error = FormatError(
+            "production",
+            field: "signed.\(member)",
+            rule: "has members that are not part of a release"
+        )
         var found: ReleaseError?
         do throws(ReleaseError) {
             _ = try VerifiedRelease(changed, delegation: delegation, files: bench.files)

@@ -95,7 +95,7 @@ struct CrossingTests {
         let failure = try #require(throws: PatchFailure.self) { try shop.echo(cart, .function(add)) }
         #expect(
             failure.message
-                == "TypeError: a function of the host's: argument 1 is a symbol and should be a value that Swift has"
+                == "TypeError: a host function: argument 1 is a symbol and should be a value that Swift supports"
         )
     }
 
@@ -111,15 +111,15 @@ struct CrossingTests {
     }
 
     @Test(arguments: [
-        ("Symbol('s')", "what it returns for its caller is a symbol and should be a value that Swift has"),
-        ("10n", "what it returns for its caller is a BigInt and should be a value that Swift has"),
+        ("Symbol('s')", "its result for its caller is a symbol and should be a value that Swift supports"),
+        ("10n", "its result for its caller is a BigInt and should be a value that Swift supports"),
         (
             "(() => { const a = []; a[0] = a; return a })()",
-            "what it returns for its caller is deeper, or holds itself and should be nested 64 deep at most"
+            "its result for its caller is deeper, or holds itself and should be nested 64 deep at most"
         ),
         (
             "new Array(2000000).fill(1)",
-            "what it returns for its caller is larger and should be of 1000000 values at most"
+            "its result for its caller is larger and should be of 1000000 values at most"
         ),
     ])
     func `that Swift does not have is refused`(_ text: String, _ message: String) throws {
@@ -131,16 +131,16 @@ struct CrossingTests {
     }
 
     @Test(arguments: [
-        ("self.add()", "TypeError: Cart.add wants 2 arguments and was given 0"),
-        ("self.add(1, 'a', 2)", "TypeError: Cart.add wants 2 arguments and was given 3"),
+        ("self.add()", "TypeError: Cart.add expects 2 arguments but received 0"),
+        ("self.add(1, 'a', 2)", "TypeError: Cart.add expects 2 arguments but received 3"),
         ("self.add('one')", "TypeError: Cart.add: argument 1 is a string and should be a whole number"),
         ("self.add(1.5)", "TypeError: Cart.add: argument 1 is 1.5 and should be a whole number"),
         ("self.add(1, 5)", "TypeError: Cart.add: argument 2 is a number and should be a string or null"),
-        ("self.add.call({}, 1)", "TypeError: Cart.add is called on no Cart"),
-        ("const f = self.add; f(1)", "TypeError: Cart.add is called on no Cart"),
+        ("self.add.call({}, 1)", "TypeError: Cart.add must be called on a Cart"),
+        ("const f = self.add; f(1)", "TypeError: Cart.add must be called on a Cart"),
         ("require('Cart').greeting(5)", "TypeError: Cart.greeting: argument 1 is a number and should be a string"),
         ("new (require('Cart'))('x')", "TypeError: Cart.init: argument 1 is a string and should be a whole number"),
-        ("self.add(Symbol())", "TypeError: Cart.add: argument 1 is a symbol and should be a value that Swift has"),
+        ("self.add(Symbol())", "TypeError: Cart.add: argument 1 is a symbol and should be a value that Swift supports"),
     ])
     func `in a wrong number or of a wrong type is the script's error`(_ call: String, _ message: String) throws {
         let (shop, cart) = (try SampleShop(), Cart())
@@ -157,7 +157,7 @@ struct CrossingTests {
         let error = try #require(throws: PatchCallError.self) { try shop.price(cart, 1 << 53 + 1) }
         #expect(
             error.description
-                == "a value for a script is 9007199254740993 and should be a whole number that JavaScript has"
+                == "a value for a script is 9007199254740993 and should be a whole number that JavaScript supports"
         )
     }
 }

@@ -34,8 +34,8 @@ struct HostInterfaceTests {
 
     @Test(arguments: [
         ("{", "is not JSON (byte 1)"), (#"{"format":"other"}"#, "format is not patchline-host-v1"),
-        (#"{"format":"patchline-host-v1"}"#, "types is no list"),
-        (#"{"format":"patchline-host-v1","types":[{"name":5}]}"#, "types[0].name is no text"),
+        (#"{"format":"patchline-host-v1"}"#, "types is not a list"),
+        (#"{"format":"patchline-host-v1","types":[{"name":5}]}"#, "types[0].name is not text"),
         (
             #"{"format":"patchline-host-v1","types":[{"name":"A","methods":[{"name":"m","arguments":[],"returns":"x"}],"statics":[]}]}"#,
             "types[0].methods[0].waits is not true or false"
@@ -90,7 +90,7 @@ struct HostInterfaceTests {
                 "require('Basket')\ndefineClass('Cart : Base', {\n  totl() { return self.ORIGtotl() },\n}, {\n  close() {}\n})"
             ) == [
                 "line 1: no host exposes 'Basket'", "line 3: Cart of the host has no 'totl': it is a new method",
-                "line 3: Cart of the host has no 'totl', so ORIGtotl is nothing",
+                "line 3: Cart of the host has no 'totl', so ORIGtotl is undefined",
                 "line 5: Cart of the host has no 'close': it is a new method",
             ]
         )

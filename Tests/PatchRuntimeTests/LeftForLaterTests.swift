@@ -59,10 +59,10 @@ struct LeftForLaterTests {
     @Test(arguments: [
         ("dispatch_after(-1, () => {})", "a patch can wait for 0 to 1e9 seconds, not for -1.0"),
         ("dispatch_after('x', () => {})", "a patch can wait for 0 to 1e9 seconds, not for nan"),
-        ("dispatch_async_main(5)", "dispatch_async_main wants a function"),
+        ("dispatch_async_main(5)", "dispatch_async_main expects a function"),
         (
             "for (let i = 0; i < 10001; i += 1) dispatch_async_main(() => {})",
-            "patches have left 10000 things for later already"
+            "patches have already scheduled 10000 calls"
         ),
     ])
     func `is refused where it makes no sense`(_ script: String, _ message: String) throws {
@@ -136,7 +136,7 @@ struct LeftForLaterTests {
         let (shop, cart) = (try SampleShop(), Cart())
         shop.run("defineClass('Cart', { async load(id) { await self.ORIGload(id); defineClass('Cart', {}) } })")
         let failure = try await #require(throws: PatchFailure.self) { try await shop.load(cart, "1") }
-        #expect(failure.message == "Error: defineClass is for a patch that runs; after an await none does")
+        #expect(failure.message == "Error: defineClass works only while a patch runs, not after an await")
         #expect(shop.failures == [failure])
     }
 }

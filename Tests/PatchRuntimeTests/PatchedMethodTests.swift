@@ -127,6 +127,6 @@ struct PatchedMethodTests {
         shop.run("defineClass('Cart', { total() { return 'many' } })")
         let failure = try #require(throws: PatchFailure.self) { try shop.total(cart) }
         #expect(failure.kind == .wrongResult)
-        #expect(failure.message == "what it returns for total is a string and should be a whole number")
+        #expect(failure.message == "its result for total is a string and should be a whole number")
     }
 }

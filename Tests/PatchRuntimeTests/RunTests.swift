@@ -86,7 +86,7 @@ struct RunTests {
             report.rows.map { $0.failure?.message } == [
                 "TypeError: include: no sibling is named '../etc/passwd'",
                 "TypeError: include: bad 1: Error: no (bad.js:1:16)",
-                "Error: no", "TypeError: include wants the name of a script",
+                "Error: no", "TypeError: include expects the name of a script",
             ]
         )
     }
@@ -128,9 +128,9 @@ struct RunTests {
         #expect(
             shop.failures.map(\.message) == [
                 "ReferenceError: require: the host exposes no 'Basket'",
-                "ReferenceError: New: its parent Basket is no class that is known here",
-                "TypeError: defineClass wants the name of a class first",
-                "TypeError: defineClass: Cart.total is no function",
+                "ReferenceError: New: its parent Basket is not a known class",
+                "TypeError: defineClass expects the name of a class first",
+                "TypeError: defineClass: Cart.total is not a function",
             ]
         )
         // Where the script says it, not where the language throws it.
@@ -192,7 +192,7 @@ struct RunTests {
             try other.expose("Other", ManualExecutor.self, parent: "Basket") {}
         }
         #expect(PatchCallError.nameTaken("Cart").description == "Cart is exposed already")
-        #expect(PatchCallError.noParent("Basket").description == "Basket is not exposed, and so is no parent")
-        #expect(PatchCallError.noHost.description == "the host of this function is gone")
+        #expect(PatchCallError.noParent("Basket").description == "Basket is not exposed, so it cannot be a parent")
+        #expect(PatchCallError.noHost.description == "the host of this function no longer exists")
     }
 }

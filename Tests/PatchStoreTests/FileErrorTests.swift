@@ -8,8 +8,8 @@ struct FileErrorTests {
     @Test(
         arguments: [
             (.noSuchFileOrDirectory, .read, .notFound(.read, "/a"), "cannot read /a: it does not exist"),
-            (.fileExists, .create, .exists(.create, "/a"), "cannot write /a: something is there already"),
-            (.directoryNotEmpty, .rename, .exists(.rename, "/a"), "cannot rename to /a: something is there already"),
+            (.fileExists, .create, .exists(.create, "/a"), "cannot write /a: it already exists"),
+            (.directoryNotEmpty, .rename, .exists(.rename, "/a"), "cannot rename to /a: it already exists"),
             (.noSpace, .append, .noSpace(.append, "/a"), "cannot append to /a: the disk is full"),
             (.diskQuotaExceeded, .write, .noSpace(.write, "/a"), "cannot write /a: the disk is full"),
             (.readOnlyFileSystem, .lock, .readOnly(.lock, "/a"), "cannot lock /a: the file system is read-only"),

@@ -198,7 +198,7 @@ struct ChainTests {
                     from: [PackIndex.Row(row.pack, manifest: row.manifest, column: row.column, from: [loop])]
                 )
             }
-            let rule = "must name each base once, and neither end of the pack beside it"
+            let rule = "must name each base once, and neither the manifest nor the base of the outer pack"
             try await world.expectWithout(
                 [.format(FormatError("pack index", field: "from[0].from", rule: rule))],
                 after: []

@@ -388,7 +388,7 @@ struct HostileEmbeddedTests {
         )
         #expect(
             try Self.create { try Self.edit(document, "\"banner\"", "\"web\"", on: $0) }.map { "\($0)" }?
-                .contains("stands twice") == true
+                .contains("is listed twice") == true
         )
         #expect(
             try Self.create { try Self.edit(document, "\"banner\"", "\"../banner\"", on: $0) }.map { "\($0)" }?

@@ -166,7 +166,7 @@ struct EntrySignaturesTests {
         _ = world.repository.takeRequests()
         #expect(
             try world.device.device.verifyInstalled(signatures: true).faults == [
-                "web 2.0.0 manifest.sigs: is not here, as after `--entry-signatures manifest`: the next sync brings it"
+                "web 2.0.0 manifest.sigs: is missing, as after `--entry-signatures manifest`; the next sync downloads it"
             ]
         )
         let next = try await world.device.sync()

@@ -363,10 +363,10 @@ struct EntryTests {
         (["a\nb.js", "index.html"], "assets[0].path", "has a control character"),
         (["a\\b.js", "index.html"], "assets[0].path", "has a backslash"),
         (["cafe\u{301}.js", "index.html"], "assets[0].path", "is not in Unicode normal form C"),
-        (["index.html", "index.html"], "assets[1].path", "stands twice"),
+        (["index.html", "index.html"], "assets[1].path", "is listed twice"),
         (["Index.html", "index.html"], "assets[1].path", "index.html equals Index.html after case folding"),
         (["a", "a/b.js", "index.html"], "assets[0].path", "is both a file and a folder"),
-        (["z.js", "index.html"], "assets[1].path", "must come after the row before it by UTF-8 bytes"),
+        (["z.js", "index.html"], "assets[1].path", "must follow the previous row in the order of UTF-8 bytes"),
         (["main.js"], "index", "is not an asset"),
     ])
     func `with a hostile path in its manifest is refused, and nothing of it is written`(

@@ -153,7 +153,8 @@ struct ExplanationTests {
         let facts = #"{"format":"patchline-facts-v1","deviceId":"\#(String(repeating: "0", count: 32))","aapp":1}"#
         let error = #expect(throws: FormatError.self) { try ToldDevice(Array(facts.utf8), named: "facts.json") }
         #expect(
-            error?.description.hasPrefix("facts.json: aapp is no fact: must be one of allowance, appVersion,") == true
+            error?.description.hasPrefix("facts.json: aapp is not a fact: must be one of allowance, appVersion,")
+                == true
         )
     }
 

@@ -227,7 +227,7 @@ struct ExpressTests {
             ({ body, _ in body.dropLast() }, "not zstd: "), ({ body, _ in Array(body.prefix(4)) }, "not zstd: "),
             (
                 { _, _ in [0x28, 0xB5, 0x2F, 0xFD, 0xA4, 1, 0, 0, 1] },
-                "more than 16777216 bytes come out of the zstd stream"
+                "the zstd stream expands to more than 16777216 bytes"
             ),
         ] as [(([UInt8], Express) -> [UInt8], String)] {
             let express = try await differing()
@@ -248,8 +248,8 @@ struct ExpressTests {
         for (change, rule) in [
             (
                 { parts in parts + [Express.Part(.role("beta", version: 1), Array("{}".utf8))] },
-                "express must hold files of production's metadata alone, each after its path and length"
-            ), ({ $0 + $0.prefix(1) }, "express: metadata/timestamp.json must be there once"),
+                "express must contain only metadata files of production, each after its path and length"
+            ), ({ $0 + $0.prefix(1) }, "express: metadata/timestamp.json must occur once"),
         ] as [(([Express.Part]) -> [Express.Part], String)] {
             let express = try await differing()
             let whole = try express.whole()
@@ -298,7 +298,7 @@ struct ExpressTests {
             express.repository.publish(SampleApp.second)
             let bytes = try express.whole().fileBytes + Array("\(path) 1\nx\n".utf8)
             express.repository.fail(ExpressWorld.path, with: .replaced(bytes))
-            let rule = "must hold files of production's metadata alone, each after its path and length"
+            let rule = "must contain only metadata files of production, each after its path and length"
             try await express.expectSecond(saying: [.format(FormatError("express", rule: rule))])
             _ = express.requests()
             try await express.world.device.sync()
@@ -372,7 +372,7 @@ struct ExpressTests {
         let length = FormatError(
             "express",
             field: URLLayout.timestamp,
-            rule: "must have its length, and a newline behind"
+            rule: "must have its length, and end with a newline"
         )
         let page = FormatError("express", rule: "must begin with patchline-express-v1")
         for (fault, error) in [

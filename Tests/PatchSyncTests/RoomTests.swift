@@ -45,7 +45,7 @@ struct RoomTests {
         // The film and the page, each in whole blocks.
         #expect(wait.needs == 401_408 + 4_096 && wait.reserve == reserve)
         #expect(wait.free > reserve && wait.free < reserve + 100_000)
-        #expect(failure.error.description == "web 2 needs 405.5 kB and 16.0 MB are free (16.0 MB are kept in reserve)")
+        #expect(failure.error.description == "web 2 needs 405.5 kB, but 16.0 MB are free (16.0 MB are kept in reserve)")
         let requests = world.repository.takeRequests()
         #expect(!requests.contains { $0.hasPrefix("objects/") || $0.hasSuffix("full.pack") })
         #expect(try world.parts == [])

@@ -108,7 +108,7 @@ struct TUFClientBinTests {
                 repository.replace("\"path_hash_prefixes\":[],", with: "", in: "metadata/2.targets.json")
             }
         }
-        let rule = "must stand, or path_hash_prefixes, and not both"
+        let rule = "must be given, or path_hash_prefixes, but not both"
         try await world.refresh(
             failing: .trust(
                 .malformed(FormatError("targets", field: "delegations.roles[0].paths", rule: rule))

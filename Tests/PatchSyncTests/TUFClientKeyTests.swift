@@ -67,7 +67,7 @@ struct TUFClientKeyTests {
         }
         try await world.refresh(
             failing: .trust(
-                .malformed(FormatError("snapshot", field: "signatures[1].keyid", rule: "stands twice"))
+                .malformed(FormatError("snapshot", field: "signatures[1].keyid", rule: "is listed twice"))
             ),
             leaves: "root 1, timestamp 2"
         )

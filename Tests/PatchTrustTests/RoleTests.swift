@@ -169,15 +169,15 @@ struct RoleParsingTests {
             ("name", .some(.text("beta")), "", ""),
             ("threshold", .some(.integer(0)), "threshold", "must be an integer from 1 to 1000"),
             ("keyids", nil, "keyids", "must be an array"), ("terminating", nil, "terminating", "must be true or false"),
-            ("paths", nil, "paths", "must stand, or path_hash_prefixes, and not both"),
+            ("paths", nil, "paths", "must be given, or path_hash_prefixes, but not both"),
             ("paths", .some(.array([.integer(1)])), "paths", "must hold strings only"),
-            ("path_hash_prefixes", .some(.array([])), "paths", "must stand, or path_hash_prefixes, and not both"),
+            ("path_hash_prefixes", .some(.array([])), "paths", "must be given, or path_hash_prefixes, but not both"),
         ] as [(String, JSON?, String, String)]
     )
     func `of targets is refused for a delegation`(_ key: String, value: JSON?, field: String, rule: String) throws {
         let expected =
             field.isEmpty
-            ? FormatError("targets", field: "delegations.roles[1].name", rule: "stands twice")
+            ? FormatError("targets", field: "delegations.roles[1].name", rule: "is listed twice")
             : FormatError("targets", field: "delegations.roles[0].\(field)", rule: rule)
         #expect(try Self.error("1.targets.json", setting: "\(Self.row).\(key)", to: value) == expected)
     }

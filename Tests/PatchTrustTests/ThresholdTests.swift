@@ -108,7 +108,7 @@ struct EnvelopeTests {
     }
 
     @Test func `refuses a key id that stands twice`() {
-        #expect(throws: FormatError("root", field: "signatures[1].keyid", rule: "stands twice")) {
+        #expect(throws: FormatError("root", field: "signatures[1].keyid", rule: "is listed twice")) {
             try Self.parse(#"{"signatures":[{"keyid":"a","sig":""},{"keyid":"a","sig":"00"}],"signed":{}}"#)
         }
     }

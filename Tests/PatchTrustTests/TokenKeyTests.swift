@@ -112,7 +112,7 @@ struct TokenURITests {
     }
 
     @Test(arguments: [
-        ("file:/x", "must begin with pkcs11:"), ("pkcs11:", "has '', which is not understood"),
+        ("file:/x", "must begin with pkcs11:"), ("pkcs11:", "has the unknown attribute ''"),
         ("pkcs11:object=a", "names no token; give token=, serial= or slot-id="),
         ("pkcs11:token=a", "names no key; give object= or id="),
         ("pkcs11:token=a;object=b;type=cert", "must name a private key, not type=cert"),
@@ -122,15 +122,15 @@ struct TokenURITests {
         ("pkcs11:token=a%2;object=c", "has no readable value for token"),
         ("pkcs11:token=a%zz;object=c", "has no readable value for token"),
         ("pkcs11:token=a b;object=c", "has no readable value for token"),
-        ("pkcs11:token=a;object=c;x-new=1", "has 'x-new', which is not understood"),
-        ("pkcs11:token=a;object=c?module-name=p", "has 'module-name', which is not understood"),
+        ("pkcs11:token=a;object=c;x-new=1", "has the unknown attribute 'x-new'"),
+        ("pkcs11:token=a;object=c?module-name=p", "has the unknown attribute 'module-name'"),
         (
             "pkcs11:token=a;object=c?pin-value=1",
-            "must not hold pin-value; give the PIN with --pin-file or --pin-env"
+            "must not contain pin-value; give the PIN with --pin-file or --pin-env"
         ),
         (
             "pkcs11:token=a;object=c?pin-source=/p",
-            "must not hold pin-source; give the PIN with --pin-file or --pin-env"
+            "must not contain pin-source; give the PIN with --pin-file or --pin-env"
         ),
     ])
     func `is refused by name for what is wrong with it`(_ text: String, _ rule: String) {

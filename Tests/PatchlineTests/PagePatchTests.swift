@@ -162,8 +162,8 @@ struct PagePatchTests {
         #expect(
             await world.nextEvents(4) == [
                 "serving fix 1, web 1",
-                "the page /wide.html came without its scripts: it holds more than ASCII and declares no encoding",
-                "damaged fix 1", "the page / came without its scripts: it has a script that is damaged",
+                "the page /wide.html was sent without its scripts: it holds more than ASCII and declares no encoding",
+                "damaged fix 1", "the page / was sent without its scripts: it has a script that is damaged",
             ]
         )
         try await world.device.sync()

@@ -57,9 +57,9 @@ struct PatchlineAppTests {
             (.syncing(percent: 7), .debug, "a sync has fetched 7 %"),
             (
                 .rolledBack(to: "web 1", from: "web 2", because: "a script of it failed"), .warning,
-                "web 2 was taken back: a script of it failed; back to web 1"
+                "web 2 was rolled back: a script of it failed; back to web 1"
             ),
-            (.rolledBack(to: nil, from: "web 2", because: nil), .warning, "web 2 was taken back; nothing runs"),
+            (.rolledBack(to: nil, from: "web 2", because: nil), .warning, "web 2 was rolled back; nothing runs"),
             (.synced(isNew: false), .info, "synced: nothing new"),
             (.syncFailed("no way"), .warning, "the sync failed: no way"),
             (.trouble("no room"), .warning, "no room"),

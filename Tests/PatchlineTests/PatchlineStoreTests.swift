@@ -318,7 +318,7 @@ struct PatchlineStoreTests {
             }
             #expect(await refused("web", "9") == "web 9 is not listed")
             #expect(await refused("web", "a b") == "the version 'a b' \(VersionLabel.rule)")
-            #expect(await refused(nil, "2") == "a version is of a patch: name both")
+            #expect(await refused(nil, "2") == "a version needs its patch: give both")
             #expect(try await scene.store.approve("web").map(\.version.description) == ["web 2"])
             #expect(try await scene.store.sync().staging == .staged(.atReload))
             let until = try await scene.store.postpone(for: .seconds(7_200))
@@ -328,7 +328,7 @@ struct PatchlineStoreTests {
             let over = await fault { () throws(PatchlineError) in
                 _ = try await scene.store.postpone(for: .seconds(1))
             }
-            #expect(over?.description == "it was postponed for as long as this device's owner allows")
+            #expect(over?.description == "the owner's limit for postponements is reached")
             try await scene.store.endPostponement()
             #expect(try scene.store.status().hold == nil)
         }

@@ -36,7 +36,10 @@ struct DailyFaultTests {
 
     @Test func `a captive portal that answers everything with its page of login is told as that`() async throws {
         try await device(with: "portal") { device, outcome in
-            #expect(outcome.code == 5 && outcome.errors.contains("a web page came in its place"), "\(outcome)")
+            #expect(
+                outcome.code == 5 && outcome.errors.contains("the server sent a web page in its place"),
+                "\(outcome)"
+            )
             #expect(outcome.errors.contains("log in to the network"), "\(outcome)")
             let doctor = try await device("doctor", "--json")
             #expect(doctor.output.contains(#""code":"webPage""#), "\(doctor)")
@@ -74,7 +77,7 @@ struct DailyFaultTests {
         async throws
     {
         try await device(with: "injected") { device, outcome in
-            #expect(outcome.code == 3 && outcome.errors.contains("sent what was not signed"), "\(outcome)")
+            #expect(outcome.code == 3 && outcome.errors.contains("sent unsigned data"), "\(outcome)")
             let status = try await device("status")
             #expect(status.output.contains("web     bundle  1.0.0") || status.output.contains("1.0.0"), "\(status)")
         }
@@ -115,7 +118,7 @@ struct DailyFaultTests {
                 let device = try await world.settledDevice(server: "http://\(name)")
                 let outcome = try await device.sync()
                 #expect(outcome.code == 5, "\(outcome)")
-                #expect(outcome.errors.contains("the name service tells no address of \(name)"), "\(outcome)")
+                #expect(outcome.errors.contains("the name service has no address for \(name)"), "\(outcome)")
                 #expect(outcome.errors.contains("/etc/resolv.conf"), "\(outcome)")
                 try await device.serving { page in try await page.expect(release: 1) }
                 try device.ask(server.url)

@@ -20,8 +20,8 @@ struct DamagedAnswerTests {
     private static let shared = [
         Damage("truncated", "timestamp.json", 4, "timestamp"),
         Damage("short", "timestamp.json", 5, "metadata/timestamp.json: the answer ended early"),
-        Damage("oversized", "timestamp.json", 3, "metadata/timestamp.json: more than the 16384 bytes that are allowed"),
-        Damage("endless", "timestamp.json", 3, "metadata/timestamp.json: more than the 16384 bytes that are allowed"),
+        Damage("oversized", "timestamp.json", 3, "metadata/timestamp.json: larger than the allowed 16384 bytes"),
+        Damage("endless", "timestamp.json", 3, "metadata/timestamp.json: larger than the allowed 16384 bytes"),
         Damage("flipped", "timestamp.json", 3, "timestamp: 0 valid signatures of 1 needed"),
         Damage("404", "timestamp.json", 3, "metadata/timestamp.json: not found on the server (404)"),
         Damage("500", "timestamp.json", 5, "metadata/timestamp.json: the server answered 500"),
@@ -35,9 +35,9 @@ struct DamagedAnswerTests {
             "000",
             "timestamp.json",
             3,
-            "metadata/timestamp.json: the server's answer has status 000, which no HTTP status can be"
+            "metadata/timestamp.json: the server's answer has the invalid status 000"
         ),
-        Damage("000", "root.json", 3, "metadata/2.root.json: the server's answer has status 000"),
+        Damage("000", "root.json", 3, "metadata/2.root.json: the server's answer has the invalid status 000"),
         Damage("500", "root.json", 5, "metadata/2.root.json: the server answered 500"),
         Damage("truncated", "snapshot.json", 3, "snapshot: "),
         Damage("short", "snapshot.json", 5, "snapshot.json: the answer ended early"),
@@ -45,7 +45,7 @@ struct DamagedAnswerTests {
         Damage("endless", "snapshot.json", 3, "snapshot.json: more than the "),
         Damage("flipped", "snapshot.json", 3, "snapshot: its sha256 is not the signed one"),
         Damage("404", "snapshot.json", 3, "snapshot.json: not found on the server (404)"),
-        Damage("000", "snapshot.json", 3, "snapshot.json: the server's answer has status 000"),
+        Damage("000", "snapshot.json", 3, "snapshot.json: the server's answer has the invalid status 000"),
         Damage("500", "snapshot.json", 5, "snapshot.json: the server answered 500"),
         Damage("truncated", "production.json", 3, "production: "),
         Damage("short", "production.json", 5, "production.json: the answer ended early"),
@@ -101,55 +101,55 @@ struct DamagedAnswerTests {
             "truncated",
             "manifest.json",
             3,
-            "web 2.0.0: web 2.0.0 manifest: size of the bytes is not the one its entry says"
+            "web 2.0.0: web 2.0.0 manifest: the size does not match its entry"
         ),
         Damage("short", "manifest.json", 9, "manifest.json: the answer ended early"),
-        Damage("oversized", "manifest.json", 3, "web 2.0.0 manifest: size of the bytes is not the one its entry says"),
-        Damage("endless", "manifest.json", 3, "web 2.0.0 manifest: size of the bytes is not the one its entry says"),
+        Damage("oversized", "manifest.json", 3, "web 2.0.0 manifest: the size does not match its entry"),
+        Damage("endless", "manifest.json", 3, "web 2.0.0 manifest: the size does not match its entry"),
         Damage(
             "flipped",
             "manifest.json",
             3,
-            "web 2.0.0: web 2.0.0 manifest: md5 of the bytes is not the one its entry says"
+            "web 2.0.0: web 2.0.0 manifest: the md5 does not match its entry"
         ),
         Damage("404", "manifest.json", 3, "manifest.json: not found on the server (404)"),
-        Damage("000", "manifest.json", 3, "manifest.json: the server's answer has status 000"),
+        Damage("000", "manifest.json", 3, "manifest.json: the server's answer has the invalid status 000"),
         Damage("500", "manifest.json", 9, "manifest.json: the server answered 500"),
         Damage(
             "truncated",
             "manifest.sigs",
             3,
-            "web 2.0.0 manifest.sigs: size of the bytes is not the one its entry says"
+            "web 2.0.0 manifest.sigs: the size does not match its entry"
         ),
         Damage("short", "manifest.sigs", 9, "manifest.sigs: the answer ended early"),
         Damage(
             "oversized",
             "manifest.sigs",
             3,
-            "web 2.0.0 manifest.sigs: size of the bytes is not the one its entry says"
+            "web 2.0.0 manifest.sigs: the size does not match its entry"
         ),
         Damage(
             "endless",
             "manifest.sigs",
             3,
-            "web 2.0.0 manifest.sigs: size of the bytes is not the one its entry says"
+            "web 2.0.0 manifest.sigs: the size does not match its entry"
         ),
         Damage(
             "flipped",
             "manifest.sigs",
             3,
-            "web 2.0.0 manifest.sigs: sha256 of the bytes is not the one its entry says"
+            "web 2.0.0 manifest.sigs: the sha256 does not match its entry"
         ),
         Damage("404", "manifest.sigs", 3, "manifest.sigs: not found on the server (404)"),
         Damage("500", "manifest.sigs", 9, "manifest.sigs: the server answered 500"),
-        Damage("truncated", "/objects/", 3, "size of the bytes is not the one its entry says"),
+        Damage("truncated", "/objects/", 3, "the size does not match its entry"),
         Damage("short", "/objects/", 9, "the answer ended early"),
-        Damage("longer", "/objects/", 3, "size of the bytes is not the one its entry says"),
-        Damage("oversized", "/objects/", 3, "size of the bytes is not the one its entry says"),
-        Damage("endless", "/objects/", 3, "size of the bytes is not the one its entry says"),
-        Damage("flipped", "/objects/", 3, "of the bytes is not the one its entry says"),
+        Damage("longer", "/objects/", 3, "the size does not match its entry"),
+        Damage("oversized", "/objects/", 3, "the size does not match its entry"),
+        Damage("endless", "/objects/", 3, "the size does not match its entry"),
+        Damage("flipped", "/objects/", 3, "does not match its entry"),
         Damage("404", "/objects/", 3, "not found on the server (404)"),
-        Damage("000", "/objects/", 3, "the server's answer has status 000"),
+        Damage("000", "/objects/", 3, "the server's answer has the invalid status 000"),
         Damage("500", "/objects/", 9, "the server answered 500"),
     ])
     func `refuses that patch alone when it is a patch's own file`(_ damage: Damage) async throws {
@@ -194,8 +194,8 @@ struct DamagedAnswerTests {
         Damage("404", "1.targets.json", 3, "metadata/1.targets.json: not found on the server (404)"),
         Damage("truncated", "2.root.json", 4, "root"),
         Damage("short", "2.root.json", 5, "metadata/2.root.json: the answer ended early"),
-        Damage("oversized", "2.root.json", 3, "metadata/2.root.json: more than the 512000 bytes that are allowed"),
-        Damage("endless", "2.root.json", 3, "metadata/2.root.json: more than the 512000 bytes that are allowed"),
+        Damage("oversized", "2.root.json", 3, "metadata/2.root.json: larger than the allowed 512000 bytes"),
+        Damage("endless", "2.root.json", 3, "metadata/2.root.json: larger than the allowed 512000 bytes"),
         Damage("flipped", "2.root.json", 3, "root: 0 valid signatures of 1 needed"),
         Damage("500", "2.root.json", 5, "metadata/2.root.json: the server answered 500"),
     ])

@@ -92,8 +92,8 @@ struct DeviceCommandTests {
                 #expect(
                     other.status == 421
                         && other.body.contains(
-                            "This app is served under its own host name alone, so that no page from elsewhere reaches it under "
-                                + "a name of its own: open the URL that its server printed."
+                            "This app is served only under its own host name, to protect it from pages of other "
+                                + "sites: open the URL that its server printed."
                         ),
                     "\(other)"
                 )

@@ -121,13 +121,13 @@ struct DeviceOutputTests {
                 await printed.add(try await device("status", "--debug", "--json").done().output, "status")
                 let log = try await device("log", "--since", "2026-01-01T00:00:00Z").done().output
                 for reason in ["not confirmed before the startup timer ended", "rolled back by hand"] {
-                    let versions = "fix 2, tip 1, web 2.0.0 was taken back: \(reason); back to fix 1, tip 1, web 1.0.0"
+                    let versions = "fix 2, tip 1, web 2.0.0 was rolled back: \(reason); back to fix 1, tip 1, web 1.0.0"
                     #expect(log.contains("  rolledBack  \(versions)\n"), "\(log)")
                 }
                 #expect(log.components(separatedBy: "  awaiting  fix 2 waits for approval\n").count == 2, "\(log)")
                 #expect(log.contains("  approved  fix 2 was approved\n"), "\(log)")
-                #expect(log.contains("  postponed  what is new was postponed until "), "\(log)")
-                #expect(log.contains("  postponementEnded  what waits may start again\n"), "\(log)")
+                #expect(log.contains("  postponed  new versions were postponed until "), "\(log)")
+                #expect(log.contains("  postponementEnded  the pending version may start again\n"), "\(log)")
                 #expect(log.contains("  update  web 2.0.0 is listed for this device\n"), "\(log)")
                 let kept = try read(device.store.appending("events.log"))
                 let secret = try read(device.store.appending("access-token")).prefix(32)

@@ -31,20 +31,20 @@ struct DownloadTests {
                     .patchsync,
                     ["sync", "--store", device.store.string, "--retries", "0", "--stall-timeout", "0.2"]
                 )
-                #expect(stalled.code == 5 && stalled.text.contains("the server fell silent"), "\(stalled)")
+                #expect(stalled.code == 5 && stalled.text.contains("the server stopped sending"), "\(stalled)")
                 let late = try await run(
                     .patchsync,
                     ["sync", "--store", device.store.string, "--retries", "0", "--deadline", "1"]
                 )
-                #expect(late.code == 5 && late.text.contains("the sync was not done within 1 s"), "\(late)")
+                #expect(late.code == 5 && late.text.contains("the sync did not finish within 1 s"), "\(late)")
             }
         }
     }
 
     @Test(
         arguments: [
-            (["--stall-timeout", "0.2"], "the server fell silent"),
-            (["--deadline", "1"], "the sync was not done within 1 s"),
+            (["--stall-timeout", "0.2"], "the server stopped sending"),
+            (["--deadline", "1"], "the sync did not finish within 1 s"),
         ]
     )
     func `keeps to the same options while it serves`(option: [String], trouble: String) async throws {
@@ -76,7 +76,7 @@ struct DownloadTests {
                     try await program.end(by: signal)
                 }
                 #expect(
-                    outcome.code == 130 && outcome.text.contains("error: cancelled; what came is kept"),
+                    outcome.code == 130 && outcome.text.contains("error: cancelled; downloaded data is kept"),
                     "\(outcome)"
                 )
                 try server.beHonest()

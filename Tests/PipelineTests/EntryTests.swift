@@ -43,7 +43,7 @@ struct EntryTests {
             offset: "4",
             shell: "WRONG fix 2: md5 sha1 sha256\n",
             judge: "fix 2: md5 is ",
-            device: "failed: fix 2: fix 2: md5 of the bytes is not the one its entry says"
+            device: "failed: fix 2: fix 2: the md5 does not match its entry"
         ),
         Flip(
             testDescription: "an asset",
@@ -51,7 +51,7 @@ struct EntryTests {
             offset: "4",
             shell: "WRONG web 2.0.0 app/main.js: md5 sha1 sha256\n",
             judge: "web 2.0.0 app/main.js: md5 is ",
-            device: "failed: web 2.0.0: web 2.0.0 app/main.js: md5 of the bytes is not the one its entry says"
+            device: "failed: web 2.0.0: web 2.0.0 app/main.js: the md5 does not match its entry"
         ),
         Flip(
             testDescription: "a digest in a manifest",
@@ -59,7 +59,7 @@ struct EntryTests {
             offset: "$(grep -bo '\"path\":\"app/main.js\"' $FILE | cut -d: -f1) + 35",
             shell: "WRONG web 2.0.0: md5 sha1 sha256\n",
             judge: "production/web/2.0.0/manifest.json: bytes are not those the role names",
-            device: "failed: web 2.0.0: web 2.0.0 manifest: md5 of the bytes is not the one its entry says",
+            device: "failed: web 2.0.0: web 2.0.0 manifest: the md5 does not match its entry",
             wrong: 2
         ),
         Flip(
@@ -68,7 +68,7 @@ struct EntryTests {
             offset: "46 + 256 + 9",
             shell: "WRONG web 2.0.0 app/release2.js: signature\n",
             judge: "production/web/2.0.0/manifest.sigs: bytes are not those the role names",
-            device: "failed: web 2.0.0: web 2.0.0 manifest.sigs: sha256 of the bytes is not the one its entry says"
+            device: "failed: web 2.0.0: web 2.0.0 manifest.sigs: the sha256 does not match its entry"
         ),
     ])
     func `are refused one by one, by name, when a bit of the tree is flipped`(_ flip: Flip) async throws {

@@ -35,13 +35,13 @@ struct ForgedEntryTests {
         Forgery(
             "list_wrong_but_signed|md5",
             "fix 2",
-            "md5 of the bytes is not the one its entry says",
+            "the md5 does not match its entry",
             judge: "md5 is "
         ),
         Forgery(
             "list_wrong_but_signed|sha1",
             "fix 2",
-            "sha1 of the bytes is not the one its entry says",
+            "the sha1 does not match its entry",
             judge: "sha1 is "
         ),
         Forgery(
@@ -145,7 +145,7 @@ struct ForgedEntryTests {
         ),
         Forgery(
             "manifest_again|app/same.css",
-            "assets[3].path stands twice",
+            "assets[3].path is listed twice",
             judge: "stands twice after case folding",
             code: 9
         ),

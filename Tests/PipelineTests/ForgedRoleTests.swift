@@ -45,10 +45,14 @@ struct ForgedRoleTests {
             judge: "float",
             code: 4
         ),
-        Forgery("dropped_role", "production: was in the snapshot before and is gone", judge: "production.json"),
+        Forgery(
+            "dropped_role",
+            "production: is missing from the snapshot, which listed it before",
+            judge: "production.json"
+        ),
         Forgery(
             "role_outside_its_paths",
-            "production/patchlist.json: role production was not given this path",
+            "production/patchlist.json: this path is not delegated to role production",
             judge: "outside the paths"
         ),
     ])

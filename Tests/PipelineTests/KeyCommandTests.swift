@@ -81,7 +81,7 @@ struct KeyCommandTests {
                 (try await refusal(uri, pin), 6, "\(uri) needs a PKCS#11 module\nhint: name it with --pkcs11-module"),
                 (
                     try await refusal(uri, ["--pkcs11-module", "/nowhere.so"] + pin), 6,
-                    "\(uri) needs /nowhere.so, which is no PKCS#11 module or is not there"
+                    "\(uri) needs /nowhere.so, which does not exist or is not a PKCS#11 module"
                 ),
                 (
                     try await refusal(uri, module + pin, engines: world.folder.string), 6,
@@ -89,12 +89,12 @@ struct KeyCommandTests {
                 ),
                 (
                     try await refusal("pkcs11:token=lost;object=production", module + pin), 3,
-                    "is on token 'lost', which is not there; present: 'release'"
+                    "is on token 'lost', which is not present; present: 'release'"
                 ),
                 (try await refusal(token.uri("lost"), module + pin), 3, "\(token.uri("lost")) is not on its token"),
                 (
                     try await refusal("\(uri)?pin-value=\(SoftToken.pin)", module), 64,
-                    "\(uri) must not hold pin-value; give the PIN with --pin-file or --pin-env"
+                    "\(uri) must not contain pin-value; give the PIN with --pin-file or --pin-env"
                 ),
             ] {
                 #expect(outcome.code == Int32(code) && outcome.errors.contains(text), "\(outcome)")

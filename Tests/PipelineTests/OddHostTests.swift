@@ -23,8 +23,8 @@ struct OddHostTests {
         ("packs-br-always", "timestamp is not UTF-8"),
         ("redirect-loop", "metadata/timestamp.json: the server redirects to /redirect-loop/"),
         ("status-204", "metadata/timestamp.json: the server answered 204"),
-        ("page", "metadata/timestamp.json: a web page came in its place"),
-        ("length-larger", "metadata/3.snapshot.json: more than the 1152 bytes that are allowed"),
+        ("page", "metadata/timestamp.json: the server sent a web page in its place"),
+        ("length-larger", "metadata/3.snapshot.json: larger than the allowed 1152 bytes"),
         ("length-chunked", "metadata/timestamp.json"),
     ]
 

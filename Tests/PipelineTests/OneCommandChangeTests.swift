@@ -207,8 +207,8 @@ struct OneCommandChangeTests {
 
     @Test(arguments: [
         ("0.1", "it names no patch; it must be PATCH=SHARE%, such as web=10%"),
-        ("web=0.1", "0.1 is no share: write 0.1% or 10%, as it is meant; it must be PATCH=SHARE%, such as web=10%"),
-        ("web=10", "10 is no share: write 10%; it must be PATCH=SHARE%, such as web=10%"),
+        ("web=0.1", "0.1 is not a share: write 0.1% or 10%; it must be PATCH=SHARE%, such as web=10%"),
+        ("web=10", "10 is not a share: write 10%; it must be PATCH=SHARE%, such as web=10%"),
         (
             "web=101%",
             "101% must be a share from 0% to 100% with at most two decimals; it must be PATCH=SHARE%, such as web=10%"

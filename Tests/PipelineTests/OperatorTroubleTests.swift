@@ -283,8 +283,9 @@ struct OperatorTroubleTests {
                 "PATCHSRV_CHANNEL": "production", "PATCHSRV_READY_WITHIN": "200d", "PATCHSRV_KEEP": "-1",
             ]
             for (share, says) in [
-                ("0.1", "--rollout 0.1 is no share: write 0.1% or 10%, as it is meant"),
-                ("10", "--rollout 10 is no share: write 10%"), ("\"10\"", "--rollout \"10\" is no share: write 10%"),
+                ("0.1", "--rollout 0.1 is not a share: write 0.1% or 10%"),
+                ("10", "--rollout 10 is not a share: write 10%"),
+                ("\"10\"", "--rollout \"10\" is not a share: write 10%"),
                 ("110%", "--rollout 110% must be a share from 0% to 100% with at most two decimals"),
             ] {
                 let refused = try await run(

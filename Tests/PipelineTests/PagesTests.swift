@@ -195,7 +195,7 @@ struct PagesTests {
                 ["pages", "--upstream", "http://127.0.0.1:1", "--routes", file.string]
             )
             #expect(outcome.code == 4, "\(outcome)")
-            #expect(outcome.text.contains("routes[0].keep is not a member that is known here"), "\(outcome)")
+            #expect(outcome.text.contains("routes[0].keep is not a known member"), "\(outcome)")
             let trust = try await run(
                 .patchsrv,
                 ["pages", "--upstream", "https://127.0.0.1:1", "--upstream-ca", file.string]

@@ -246,7 +246,7 @@ struct PlatformPackTests {
             _ = try await Self.shell(world, "mkdir page taken; echo '<html>' >page/index.html; echo mine >taken/file1")
             let number = "must be an integer from 1 to 999999999"
             for (arguments, code, text) in [
-                (["cart.js"], 4, "file1: none of the scripts is called main.js"),
+                (["cart.js"], 4, "file1: no script is named main.js"),
                 (["main.js", "-o", "v1"], 64, "with --aes-key the output is called fileN, and N \(number)"),
                 (["main.js", "-o", "file0"], 64, "with --aes-key the output is called fileN, and N \(number)"),
                 (

@@ -13,7 +13,7 @@ struct ProposalTests {
                 let id = try await shop.propose(#"{"action":"promote","from":"beta","note":"as tested"}"#, at: url)
                 let pulled = try await shop.pull(id, to: "work", from: url)
                 #expect(
-                    pulled.code == 0 && pulled.errors.contains("production lists what beta lists (as tested)"),
+                    pulled.code == 0 && pulled.errors.contains("production lists the versions of beta (as tested)"),
                     "\(pulled)"
                 )
                 #expect(pulled.output.contains("~ web goes from 1.0.0"), "\(pulled)")
@@ -160,16 +160,19 @@ struct ProposalTests {
         }
         let listed = try await proposal("list").done()
         for id in [id, other] {
-            #expect(listed.output.contains(try Regex("\(id) .* open +production lists what beta lists")), "\(listed)")
+            #expect(
+                listed.output.contains(try Regex("\(id) .* open +production lists the versions of beta")),
+                "\(listed)"
+            )
         }
         let shown = try await proposal("show", id).done()
-        #expect(shown.output.hasPrefix("\(id): production lists what beta lists\nproposed by "), "\(shown)")
+        #expect(shown.output.hasPrefix("\(id): production lists the versions of beta\nproposed by "), "\(shown)")
         #expect(shown.output.contains("\n  ~ web 2.0.0 is listed, where 1.0.0 stands first now\n"), "\(shown)")
         #expect(shown.output.hasSuffix("next: patchsign pull --proposal \(id) --channel production\n"), "\(shown)")
         let json = try await proposal("show", id, "--json").done().json()
         #expect(json["id"] as? String == id && json["state"] as? String == "open", "\(json)")
         let gone = try await proposal("remove", id).done()
-        #expect(gone.output == "withdrew \(id): production lists what beta lists\n", "\(gone)")
+        #expect(gone.output == "withdrew \(id): production lists the versions of beta\n", "\(gone)")
         for verb in ["show", "remove"] {
             let none = try await proposal(verb, id)
             #expect(none.code == 3 && none.errors.contains("error: there is no such proposal\nhint: "), "\(none)")

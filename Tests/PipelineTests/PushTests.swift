@@ -84,7 +84,7 @@ struct PushTests {
                 let last = try third.json()
                 #expect(last["outcome"] as? String == "published" && last["sentPacks"] as? Int == 0, "\(third)")
                 #expect(third.errors.contains("warning: a pack was not taken: the content "), "\(third)")
-                #expect(third.errors.contains(" is missing, or not of its size; its parts are sent\n"), "\(third)")
+                #expect(third.errors.contains(" is missing or has the wrong size; its parts are sent\n"), "\(third)")
             }
             let judge = try await world.judge(site)
             #expect(judge.code == 0 && judge.output.hasSuffix("; 0 findings\n"), "\(judge)")
@@ -242,7 +242,7 @@ struct PushTests {
                 #expect(
                     lost.code == 3
                         && lost.errors.hasSuffix(
-                            "(port 8080 unless told otherwise; operators' port has no tree), and did `patchsrv init` run?\n"
+                            "(default: 8080; the operators' port has no tree), and that `patchsrv init` was run.\n"
                         ),
                     "\(lost)"
                 )

@@ -91,7 +91,7 @@ struct ScriptProgramTests {
         try await World.with { world in
             try write("const again = () => Promise.resolve().then(again); again();", to: world.path("loop.js"))
             let ended = try await run(.patchscript, ["eval", "loop.js"], in: world.folder)
-            let isStopped = ended.code == 4 && ended.errors.contains("it ran for longer than it may")
+            let isStopped = ended.code == 4 && ended.errors.contains("it exceeded its time limit")
             #expect(isStopped || ended.status == .signaled(6), "\(ended)")
         }
     }
@@ -128,7 +128,7 @@ struct ScriptProgramTests {
             let program = Tool.binaries.appending("patchscript").string
             let said = try await run(.system("bash"), ["-c", lines, program], in: world.folder)
             #expect(said.code == 0 && said.output == "null\ndemo.js: was 1800\n1799\n21\n", "\(said)")
-            #expect(said.errors == "error: it throws 5, which is no error\n")
+            #expect(said.errors == "error: it throws 5, which is not an error\n")
 
             // What a line leaves for later is told as well, also where the input is over.
             let later = #"printf 'dispatch_async_main(() => { throw new Error("late") })\n' | "$0" console"#
@@ -156,11 +156,11 @@ struct ScriptProgramTests {
             let below = try await run(.patchscript, ["run", "--store", "device"], in: world.folder)
             #expect(below.code == 0 && below.output == rows, "\(below)")
             let none = try await run(.patchscript, ["run", "--store", "none"], in: world.folder)
-            let error = "error: \(world.path("none")) is no Patchline store\n"
+            let error = "error: \(world.path("none")) is not a Patchline store\n"
             let hint = "hint: make one: patchsync init --store DIR --root root.json --server URL\n"
             #expect(none.code == 6 && none.errors == error + hint, "\(none)")
             let dashed = try await run(.patchscript, ["run", "--store=-none"], in: world.folder)
-            let dashedError = "error: \(world.path("-none")) is no Patchline store\n"
+            let dashedError = "error: \(world.path("-none")) is not a Patchline store\n"
             #expect(dashed.code == 6 && dashed.errors == dashedError + hint, "\(dashed)")
             let document = try await run(.patchscript, ["run", "--store", "none", "--json"], in: world.folder)
             #expect(document.code == 6 && document.output.hasPrefix("{\"error\":{"), "\(document)")

@@ -12,7 +12,7 @@ struct ServeTests {
                 let stranger = Page(device: device, program: page.program, address: page.url)
                 for path in ["/", "/__patchline/launch.js", "/__patchline/events", "/?cdvToken=", "/app/main.js"] {
                     let answer = try await stranger.get(path)
-                    #expect(answer.status == 403 && answer.body.hasPrefix("Only the app gets in here"), "\(answer)")
+                    #expect(answer.status == 403 && answer.body.hasPrefix("Only the app has access"), "\(answer)")
                 }
                 #expect(try await page.get("/", "-H", "Host: evil.example").status == 421)
                 let posted = try await page.get("/__patchline/check", "-X", "POST", "-H", "Origin: http://evil.example")

@@ -61,7 +61,7 @@ struct StolenKeyTests {
                 #expect(
                     frozen.code == 3
                         && frozen.errors.contains(
-                            #/timestamp: expired at .* by this clock .*; the clock is ahead, or nobody signs it again/#
+                            #/timestamp: expired at .* by this clock .*; the clock is ahead, or it was not signed again/#
                         ),
                     "\(frozen)"
                 )
@@ -117,7 +117,7 @@ struct ClockTests {
                 #expect(
                     sync.code == 3
                         && sync.errors.contains(
-                            #/production: expired at 2020-01-01T00:00:00Z; the clock is behind: it says 2019-06-01T/#
+                            #/production: expired at 2020-01-01T00:00:00Z; the clock is behind: it shows 2019-06-01T/#
                         ),
                     "\(sync)"
                 )

@@ -28,12 +28,12 @@ struct StolenServerTests {
             "parameters of another app",
             kept: "parameters: is for app com.example.other, not \(Workshop.app)"
         ),
-        Attack("parameters without an end", kept: "more than the 65536 bytes that are allowed"),
+        Attack("parameters without an end", kept: "larger than the allowed 65536 bytes"),
         Attack("parameters by another key", kept: "dial: 0 valid signatures of 1 needed"),
         Attack("parameters of before", refusal: "dial: version 4 is older than version 606, which is already trusted"),
         Attack("older", refusal: "production: version 2 is older than version 3, which is already trusted"),
         Attack("root", refusal: "root: 0 valid signatures of 1 needed"),
-        Attack("nothing", refusal: "production: was in the snapshot before and is gone"),
+        Attack("nothing", refusal: "production: is missing from the snapshot, which listed it before"),
         Attack("list", refusal: "production: 0 valid signatures of 1 needed"),
     ]
 
@@ -93,7 +93,7 @@ struct StolenServerTests {
         (
             [("fix", "older"), ("web", "counted"), ("tip", "evil"), ("theft", "evil")],
             [
-                "fix: the server's answer is not followed: it names a version that does not stand above what is installed",
+                "fix: the server's answer is not followed: it names a version that is not newer than the installed one",
                 "web: the server's answer is not followed: it names a version that is not listed",
                 "tip: the server's answer is not followed: it names a version that is not listed",
                 "theft: the server's answer is not followed: it names a version that is not listed",

@@ -51,8 +51,8 @@ struct IdentityTests {
                 let said = try await operators.said(to: Self.get(page, fields))
                 #expect(said.hasPrefix("HTTP/1.1 \(status) "), "\(page): \(said)")
                 let words = [
-                    421: "This listener answers to localhost and to addresses, and to no other name.",
-                    403: "Pages of other origins get nothing here.",
+                    421: "This listener accepts only localhost and IP addresses as its name.",
+                    403: "Requests from pages of other origins are rejected.",
                 ]
                 #expect(said.contains(words[status] ?? ""))
             }

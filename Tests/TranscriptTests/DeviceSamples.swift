@@ -230,7 +230,7 @@ extension PatchlineApp.Event: Sampled {
                 )
             )
         ]),
-        .syncFailed("the server fell silent"),
+        .syncFailed("the server stopped sending"),
         .parametersChanged(PatchlineApp.Parameters(OnlineParameters(app: Sample.app, channel: Sample.channel))),
         .trouble("the disk is full"),
     ]

@@ -76,7 +76,7 @@ struct LaunchTranscripts {
                 patchID: "line",
                 version: "1",
                 state: "UnKnownError",
-                failure: "it throws 5, which is no error"
+                failure: "it throws 5, which is not an error"
             ),
         ]
         transcript.section(

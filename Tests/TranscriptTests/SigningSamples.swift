@@ -207,7 +207,7 @@ extension ZipError: Sampled {
         let plain: [ZipError] = [
             .tooLarge(limit: 16_000_000), .noEnd, .bytesBehind(3), .split, .zip64, .tooMany(5_000, limit: 2_000),
             .list("does not end where the end record begins"), .list("ends before its comment does"),
-            .list("breaks off at entry 3"), .list("holds more than its entries"), .misplaced(at: 40),
+            .list("is truncated at entry 3"), .list("holds more than its entries"), .misplaced(at: 40),
             .tooLong(limit: 64_000_000),
         ]
         return plain + EntryRule.samples.map { .entry("main.js", $0) }

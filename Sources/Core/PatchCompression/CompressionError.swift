@@ -26,7 +26,7 @@ extension CompressionError: CustomStringConvertible {
     package var description: String {
         switch self {
         case .damaged(let codec, let reason): "not \(codec.rawValue): \(reason)"
-        case .tooLong(let codec, let limit): "more than \(limit) bytes come out of the \(codec.rawValue) stream"
+        case .tooLong(let codec, let limit): "the \(codec.rawValue) stream expands to more than \(limit) bytes"
         case .notSmaller(let codec, let limit):
             "the \(codec.rawValue) stream has more than the \(limit) bytes of the file"
         case .incomplete(let codec): "the \(codec.rawValue) stream ends early"

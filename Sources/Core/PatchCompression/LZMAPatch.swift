@@ -78,7 +78,7 @@ package enum LZMAPatch {
         switch result {
         case LZMA_OK: return
         case LZMA_MEM_ERROR: throw .noMemory(.lzma2)
-        default: throw .damaged(.lzma2, reason: "it breaks off, or is none")
+        default: throw .damaged(.lzma2, reason: "it is truncated or malformed")
         }
     }
 }

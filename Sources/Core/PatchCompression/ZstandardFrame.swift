@@ -30,13 +30,13 @@ package struct ZstandardFrame: Equatable, Sendable {
     /// Rejects a frame whose header does not declare this size, or that needs a larger window.
     package static func check(_ beginning: [UInt8], size: Int, windowLog: Int) throws(CompressionError) {
         guard let frame = ZstandardFrame(beginning) else {
-            throw .damaged(.zstandard, reason: "it does not begin as a frame that names its size")
+            throw .damaged(.zstandard, reason: "it does not begin with a frame that declares its size")
         }
         guard frame.contentSize == size else {
-            throw .damaged(.zstandard, reason: "it names \(frame.contentSize) bytes instead of \(size)")
+            throw .damaged(.zstandard, reason: "it declares \(frame.contentSize) bytes instead of \(size)")
         }
         guard frame.window <= 1 << windowLog else {
-            throw .damaged(.zstandard, reason: "its window has \(frame.window) bytes, and 2^\(windowLog) may be")
+            throw .damaged(.zstandard, reason: "its window has \(frame.window) bytes; the limit is 2^\(windowLog)")
         }
     }
 }

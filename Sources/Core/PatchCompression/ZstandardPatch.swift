@@ -105,7 +105,7 @@ package enum ZstandardPatch {
         limit: Int
     ) throws(CompressionError) -> [UInt8] {
         guard let size = ZstandardFrame(frame)?.contentSize else {
-            throw .damaged(.zstandard, reason: "it does not begin as a frame that names its size")
+            throw .damaged(.zstandard, reason: "it does not begin with a frame that declares its size")
         }
         guard size <= limit else { throw .tooLong(.zstandard, limit: limit) }
         return try content(of: frame, prefix: prefix, size: size)

@@ -52,7 +52,7 @@ package enum ExpressDifference {
         limit: Int = Limits.express
     ) throws(FormatError) -> [UInt8] {
         guard let prefix = ExpressText.text(of: base, numbering: false) else {
-            throw ExpressText.broken("is of files that have none")
+            throw ExpressText.broken("cannot represent these files")
         }
         let content: [UInt8]
         do throws(CompressionError) {
@@ -61,7 +61,7 @@ package enum ExpressDifference {
             throw FormatError("express", rule: "must be a difference to the named files: \(error)")
         }
         guard let end = content.prefix(17).firstIndex(of: UInt8(ascii: "\n")) else {
-            throw ExpressText.broken("has no root's version in its first line")
+            throw ExpressText.broken("has no root version in its first line")
         }
         var plain = Array("\(Express.format)\n".utf8) + content[...end]
         for file in try ExpressText.files(of: content[(end + 1)...], limit: limit).reversed() {

@@ -132,7 +132,7 @@ extension ExpressText {
                 case end:
                     room -= run.count
                     return run
-                case Mark.end: throw broken("has a path without its end")
+                case Mark.end: throw broken("has an unfinished path")
                 case Mark.hex: piece = Array(Hex.text(try counted()).utf8)
                 case Mark.base64:
                     let bytes = try counted()
@@ -140,12 +140,12 @@ extension ExpressText {
                     piece = Array(Base64.text(Array(bytes)).utf8)
                 case Mark.digest:
                     guard let number = rest.popFirst(), digests.indices.contains(Int(number)) else {
-                        throw broken("names a file that does not stand before")
+                        throw broken("names a file that does not precede it")
                     }
                     piece = digests[Int(number)]
                 default: piece = [byte]
                 }
-                guard run.count + piece.count <= min(room, limit) else { throw broken("has more bytes than it may") }
+                guard run.count + piece.count <= min(room, limit) else { throw broken("is too long") }
                 run += piece
             }
             throw broken("ends within a file")

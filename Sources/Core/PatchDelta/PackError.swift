@@ -37,45 +37,45 @@ package enum PackError: Error, Equatable, Sendable {
     case signatures(SignatureRule)
 
     package enum HeadRule: String, Equatable, Sendable, CaseIterable {
-        case size = "does not name its size, or has more bytes than its manifest may"
+        case size = "does not declare its size, or is longer than its limit"
         case number = "has a number that is cut off, too long, or too large"
-        case header = "holds no header of a manifest"
+        case header = "has no manifest header"
         case rowCount = "has more than 100,000 rows"
         case rowLine = "has a row that is not a path, or a path and other members"
         case rowOrder = "has rows that are not in order"
         case exceptionCount = "has more exceptional rows than rows"
-        case exceptionPlace = "names a row that is not there"
-        case kind = "has a kind of row that is not known"
-        case reference = "names a row of the base that is not there, none where one must be, or one that nothing needs"
+        case exceptionPlace = "names a row that does not exist"
+        case kind = "has an unknown kind of row"
+        case reference = "names a base row that does not exist or is not needed, or lacks a required one"
         case contentSize = "has a content over 4,000,000,000 bytes, or a reference over 16,777,216"
-        case tokens = "gives more than 100,000 tokens"
-        case unsaid = "leaves out a row that the base does not have"
-        case groupCount = "has another number of groups than its rows make"
-        case groupSize = "has a group whose sizes are over its bounds"
+        case tokens = "has more than 100,000 tokens"
+        case unsaid = "omits a row that the base does not have"
+        case groupCount = "has a wrong number of groups for its rows"
+        case groupSize = "has a group whose sizes exceed its limits"
         case trailing = "has bytes after its end"
     }
 
     package enum SignatureRule: String, Equatable, Sendable, CaseIterable {
-        case length = "are not as many bytes as the new rows need"
-        case column = "do not make the column that was asked for"
+        case length = "do not have the length that the new rows need"
+        case column = "do not make the requested column"
     }
 }
 
 extension PackError: CustomStringConvertible {
     package var description: String {
         switch self {
-        case .otherFormat: "it does not begin with PLP and a version that is known"
+        case .otherFormat: "it does not begin with PLP and a known version"
         case .compression(.head, let error): "its head: \(error)"
         case .compression(.group(let number), let error): "its group \(number): \(error)"
         case .head(let rule): "its head \(rule.rawValue)"
         case .malformed(let error): "its head: \(error)"
         case .tooLong(let limit): "it has more than \(limit) bytes"
-        case .tooMuch(let size, let limit): "\(size) bytes are read and made for it, and \(limit) may be"
+        case .tooMuch(let size, let limit): "it reads and writes \(size) bytes; the limit is \(limit)"
         case .rowTooLarge(let path, let limit): "\(path) becomes more than \(limit) bytes"
-        case .prefixTooLarge(let group, let limit): "what its group \(group) refers to is more than \(limit) bytes"
+        case .prefixTooLarge(let group, let limit): "its group \(group) refers to more than \(limit) bytes"
         case .incomplete: "it ends early"
         case .trailing: "bytes follow its end"
-        case .object(let digest): "the content \(digest) is missing, or not of its size"
+        case .object(let digest): "the content \(digest) is missing or has the wrong size"
         case .otherManifest(let found, let asked):
             "it makes the manifest \(found) instead of \(asked): its base is another one, or it is damaged"
         case .otherForm: "the manifest is not in the form in which a pack's reader writes it"

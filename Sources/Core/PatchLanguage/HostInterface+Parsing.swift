@@ -57,7 +57,7 @@ extension HostInterface {
     }
 
     private static func text(_ value: JSON?, _ field: String) throws(HostInterfaceError) -> String {
-        guard case .string(let text)? = value else { throw .wrong(field: field, rule: "is no text") }
+        guard case .string(let text)? = value else { throw .wrong(field: field, rule: "is not text") }
         return text.text
     }
 
@@ -66,7 +66,7 @@ extension HostInterface {
         _ field: String,
         _ read: (JSON, String) throws(HostInterfaceError) -> Element
     ) throws(HostInterfaceError) -> [Element] {
-        guard case .array(let values)? = value else { throw .wrong(field: field, rule: "is no list") }
+        guard case .array(let values)? = value else { throw .wrong(field: field, rule: "is not a list") }
         var elements: [Element] = []
         for (place, value) in values.enumerated() { elements.append(try read(value, "\(field)[\(place)]")) }
         return elements

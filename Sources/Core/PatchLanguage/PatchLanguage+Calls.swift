@@ -6,11 +6,11 @@ extension PatchLanguage {
         let patchCount = 0;
         /// The call that runs: a layer (see below), or of no method at all, { patch, slot: null }.
         let running = null;
-        /// What scripts see as `self`.
+        /// The value of `self` for scripts.
         let me = undefined;
         /// A host's or a page's own code: no patch runs.
         const outside = freeze({ __proto__: null, patch: null, slot: null });
-        /// What was thrown last out of a patch, and by which.
+        /// The last error that left a patch, and that patch.
         let thrown = undefined, thrower = null;
 
         function patchNamed(id, order) {
@@ -26,7 +26,7 @@ extension PatchLanguage {
           return patch;
         }
 
-        /// Runs `body` as part of `call`; what it throws is blamed on the innermost patch that it passes.
+        /// Runs `body` as part of `call`. An error is blamed on the innermost patch that it passes.
         function enter(call, self, object, body, list) {
           const outerCall = running, outerSelf = me;
           running = call;
@@ -46,17 +46,17 @@ extension PatchLanguage {
         }
 
         /// The patch whose code runs, while it is evaluated or called.
-        function runningPatch(what) {
+        function runningPatch(name) {
           if (running !== null && running.patch !== null) return running.patch;
           const id = environment.current === undefined ? undefined : environment.current();
           if (id !== undefined) return patchNamed(id, undefined);
-          throw new NewError(what + " is for a patch that runs; after an await none does");
+          throw new NewError(name + " works only while a patch runs, not after an await");
         }
 
-        /// `work` as a patch left it for later: with the same `self`, and never once the patch is withdrawn.
-        function later(work, what) {
-          if (!isFunction(work)) throw new NewTypeError(what + " wants a function");
-          // Behind an await no patch is known, so none takes it back.
+        /// Returns `work` for a later call: with the same `self`, and without effect once the patch is withdrawn.
+        function later(work, name) {
+          if (!isFunction(work)) throw new NewTypeError(name + " expects a function");
+          // After an await the patch is unknown, so its withdrawal does not stop this call.
           const call = running === null ? outside : running, self = me;
           return function (...list) {
             if (call.patch !== null && !call.patch.isActive) return undefined;
@@ -64,7 +64,7 @@ extension PatchLanguage {
           };
         }
 
-        /// A script begins to be evaluated; scripts with a lower `order` lie below those with a higher one.
+        /// Begins the evaluation of a script. Scripts with a lower `order` are below those with a higher one.
         function begin(id, order) {
           const patch = patchNamed(id, order), names = ownKeys(global);
           patch.before = new NewSet();
@@ -73,7 +73,7 @@ extension PatchLanguage {
           me = undefined;
         }
 
-        /// It is evaluated: the names that it made are known as its own.
+        /// Ends the evaluation, and records the names that the script made.
         function end() {
           if (running === null || running.outer === undefined) return;
           claimGlobals(running.patch);
@@ -94,7 +94,7 @@ extension PatchLanguage {
           patch.before = null;
         }
 
-        /// Moves a script in the order; who does keeps the scripts' order among one another.
+        /// Moves a script in the order; the caller keeps the scripts' relative order.
         function place(id, order) {
           const patch = mapGet(patches, id);
           if (patch !== undefined) patch.order = order;
@@ -103,7 +103,7 @@ extension PatchLanguage {
         /// The id of the patch that runs; undefined outside of all.
         const owner = () => (running === null || running.patch === null ? undefined : running.patch.id);
 
-        /// The id of the patch that `error` came out of; told once.
+        /// The id of the patch that threw `error`; returned once.
         function blame(error) {
           const id = thrower !== null && is(thrown, error) ? thrower.id : undefined;
           thrown = undefined;
@@ -111,7 +111,7 @@ extension PatchLanguage {
           return id;
         }
 
-        /// After a stop, which runs no `finally`: nothing runs any more.
+        /// Forgets the running call after a stop, which runs no `finally`.
         function reset() {
           running = null;
           me = undefined;

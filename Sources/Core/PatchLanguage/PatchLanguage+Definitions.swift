@@ -5,7 +5,7 @@ extension PatchLanguage {
         function require(...names) {
           let last;
           for (let at = 0; at < names.length; at += 1) {
-            if (typeof names[at] !== "string") throw new NewTypeError("require wants names of classes");
+            if (typeof names[at] !== "string") throw new NewTypeError("require expects names of classes");
             partsOf(names[at], ",", (name) => { last = required(name); });
           }
           return last;
@@ -25,7 +25,7 @@ extension PatchLanguage {
           return value;
         }
 
-        /// What stands for a class that a page exposes later.
+        /// A placeholder for a class that a page exposes later.
         function forwarding(name) {
           const found = () => {
             const type = mapGet(types, name);
@@ -42,13 +42,13 @@ extension PatchLanguage {
         /// defineClass("Name", {method() {…}}, {staticMethod() {…}}), with ["property"] before the methods if there are any.
         function defineClass(declaration, ...rest) {
           const patch = runningPatch("defineClass");
-          if (typeof declaration !== "string") throw new NewTypeError("defineClass wants the name of a class first");
+          if (typeof declaration !== "string") throw new NewTypeError("defineClass expects the name of a class first");
           const mark = indexOf(declaration, "<");
           let name, parentName;
           partsOf(mark < 0 ? declaration : slice(declaration, 0, mark), ":", (part) => {
             if (name === undefined) name = part; else parentName = part;
           });
-          if (name === undefined) throw new NewTypeError("defineClass wants the name of a class first");
+          if (name === undefined) throw new NewTypeError("defineClass expects the name of a class first");
           const hasProperties = isList(rest[0]);
           const properties = hasProperties ? rest[0] : undefined;
           const methods = rest[hasProperties ? 1 : 0], statics = rest[hasProperties ? 2 : 1];
@@ -57,24 +57,24 @@ extension PatchLanguage {
           if (properties !== undefined) defineProperties(patch, type, properties, methods);
           layAll(patch, type.instances, methods, name);
           layAll(patch, type.statics, statics, name);
-          // As JSPatch does. A page has names of its own, and may come to this one later.
+          // As JSPatch does. A page has names of its own, and may expose this one later.
           return environment.waits ? type.target : required(name);
         }
 
         function layAll(patch, site, methods, name) {
           if (methods === undefined || methods === null) return;
-          if (!isObject(methods)) throw new NewTypeError("defineClass: the methods of " + name + " are no object");
+          if (!isObject(methods)) throw new NewTypeError("defineClass: the methods of " + name + " are not an object");
           const names = ownKeys(methods);
           for (let at = 0; at < names.length; at += 1) {
             const method = names[at];
             if (typeof method !== "string") continue;
             const body = methods[method];
-            if (!isFunction(body)) throw new NewTypeError("defineClass: " + name + "." + method + " is no function");
+            if (!isFunction(body)) throw new NewTypeError("defineClass: " + name + "." + method + " is not a function");
             lay(patch, site, method, body);
           }
         }
 
-        /// `name()` and `setName(value)` for each, kept with the object for as long as the patch is there.
+        /// Defines `name()` and `setName(value)` for each; the values are kept until the patch is withdrawn.
         function defineProperties(patch, type, properties, methods) {
           const has = (name) => isObject(methods) && hasOwn(methods, name);
           for (let at = 0; at < properties.length; at += 1) {
@@ -91,7 +91,7 @@ extension PatchLanguage {
           }
         }
 
-        /// Takes everything back that a patch defined, and lets go of what it left for later.
+        /// Removes all definitions of a patch, and drops its scheduled calls.
         function withdraw(id) {
           const patch = mapGet(patches, id);
           if (patch === undefined) return false;

@@ -23,7 +23,7 @@ extension PatchLanguage {
         /// The wording of a method's name in messages.
         const nameOf = (slot) => slot.site.type.name + "." + slot.name;
 
-        /// Lays `body` over a method; of one patch the later takes the place of the earlier.
+        /// Puts `body` over a method. A later one of the same patch replaces the earlier.
         function lay(patch, site, name, body) {
           const slot = slotOf(site, name);
           let above = null, at = slot.top;
@@ -55,7 +55,7 @@ extension PatchLanguage {
           }
         }
 
-        /// A page's own objects have no `super` until a patch may want one.
+        /// A page's own objects have no `super` until a patch may need one.
         function giveSuper(target) {
           if (isFunction(target.super)) return;
           defineProperty(target, "super", hidden(function () { return superOf(this); }, true));
@@ -81,7 +81,7 @@ extension PatchLanguage {
               type.name, isStatic, name, top === null ? undefined : top.call, top === null ? undefined : top.patch.id);
         }
 
-        /// What `ORIGname` is for the patch that runs.
+        /// The value of `ORIGname` for the running patch.
         function originalOf(found, object) {
           const patch = running === null ? null : running.patch;
           // A method that was called as super has its own original, not that of the class below it.

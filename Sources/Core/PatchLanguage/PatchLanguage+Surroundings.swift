@@ -1,22 +1,22 @@
 extension PatchLanguage {
     /// Further globals for scripts: `self`, queues, the console, and the functions of JSPatch.
     static let surroundings = #"""
-        const scheduled = (queue, seconds, work, what) => {
-          environment.schedule(queue, seconds, later(work, what));
+        const scheduled = (queue, seconds, work, name) => {
+          environment.schedule(queue, seconds, later(work, name));
         };
         const words = {
           __proto__: null,
           require, defineClass,
           include(name) {
-            if (typeof name !== "string") throw new NewTypeError("include wants the name of a script");
+            if (typeof name !== "string") throw new NewTypeError("include expects the name of a script");
             return environment.include(name);
           },
           dispatch_after(seconds, work) { scheduled("main", +seconds, work, "dispatch_after"); },
           dispatch_async_main(work) { scheduled("main", 0, work, "dispatch_async_main"); },
           dispatch_async_global_queue(work) { scheduled("global", 0, work, "dispatch_async_global_queue"); },
-          /// At once, for all of a context runs one after the other.
+          /// Runs at once, because all calls of a context run one after the other.
           dispatch_sync_main(work) { later(work, "dispatch_sync_main")(); },
-          /// JSPatch's block("NSString *, BOOL", function): the types say nothing here.
+          /// JSPatch's block("NSString *, BOOL", function): the types have no effect here.
           block(types, work) { return later(isFunction(types) ? types : work, "block"); },
           YES: true, NO: false, nsnull: null,
         };
@@ -69,7 +69,7 @@ extension PatchLanguage {
         /// An object's own members: [names, values].
         const members = (object) => [keys(object), values(object)];
 
-        /// Calls a method and has one of two functions told how its value, or the promise of one, ends.
+        /// Calls a method, and passes its value or error, or those of its promise, to one of two functions.
         const awaited = (method, object, take, refuse, ...list) => {
           apply(then, apply(promiseOf, NewPromise, [apply(method, object, list)]), [take, refuse]);
         };

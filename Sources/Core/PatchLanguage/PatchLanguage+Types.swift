@@ -5,7 +5,7 @@ extension PatchLanguage {
         /// By class: its own `name` may be a method.
         const typesOf = new NewWeakMap();
 
-        /// What every class of a host and of a script inherits.
+        /// The methods that every class of a host and of a script inherits.
         const root = create(null), rootStatics = create(Function.prototype);
         defineProperty(root, "init", hidden(function init() { return this; }, false));
         defineProperty(root, "super", hidden(function () { return superOf(this); }, false));
@@ -23,10 +23,10 @@ extension PatchLanguage {
           return type !== undefined && type.target === target ? type : undefined;
         }
 
-        /// Makes `target` known as `name`; what patches said of that name before holds for it from now on.
+        /// Makes `target` known as `name`, and applies the methods that patches defined for that name before.
         function expose(name, target) {
-          if (typeof name !== "string" || name === "") throw new NewTypeError("expose wants a name");
-          if (!isObject(target)) throw new NewTypeError("expose wants an object or a class as " + name);
+          if (typeof name !== "string" || name === "") throw new NewTypeError("expose expects a name");
+          if (!isObject(target)) throw new NewTypeError("expose expects an object or a class as " + name);
           const type = typeNamed(name), earlier = layersOf(type);
           for (let at = earlier; at !== null; at = at.next) unlay(at.layer);
           type.target = target;
@@ -43,7 +43,7 @@ extension PatchLanguage {
             try {
               lay(patch, slot.site.isStatic ? type.statics : type.instances, slot.name, body);
             } catch (error) {
-              // A patch's fault is none of who exposes.
+              // The caller that exposes must not fail because of a patch.
               if (environment.failed === undefined) throw error;
               environment.failed(patch.id, error);
             }
@@ -57,10 +57,10 @@ extension PatchLanguage {
           mapEach(types, (other) => { if (other.awaits === name) inherit(other, target); });
         }
 
-        /// Gives a patch's class the parent that it was declared with, and that came later.
+        /// Gives a patch's class the declared parent, which was exposed later.
         function inherit(type, parent) {
           if (!isFunction(parent)) {
-            const error = new NewReferenceError(type.name + ": its parent " + type.awaits + " is no class");
+            const error = new NewReferenceError(type.name + ": its parent " + type.awaits + " is not a class");
             if (environment.failed === undefined) throw error;
             environment.failed(type.patch.id, error);
             return;
@@ -143,9 +143,9 @@ extension PatchLanguage {
           if (parentName !== undefined) {
             const known = mapGet(types, parentName);
             if (known !== undefined && isFunction(known.target)) parent = known.target;
-            // A page exposes when it comes to it.
+            // A page may expose the parent later.
             else if (environment.waits && (known === undefined || known.target === null)) awaits = parentName;
-            else throw new NewReferenceError(name + ": its parent " + parentName + " is no class that is known here");
+            else throw new NewReferenceError(name + ": its parent " + parentName + " is not a known class");
           }
           const target = function (...list) {
             if (typeNamed(name).awaits !== undefined)
@@ -166,7 +166,7 @@ extension PatchLanguage {
           return type;
         }
 
-        /// A new object before its `init`; one of the host is made by the `init…` that comes next.
+        /// A new object before its `init`; one of the host is made by the `init…` that follows.
         function allocated(target) {
           const type = typeOf(target);
           if (type !== undefined && type.isExposed) {
@@ -183,7 +183,7 @@ extension PatchLanguage {
           return create(target.prototype);
         }
 
-        /// An object seen as one of the class above that of the method that runs.
+        /// An object as an instance of the class above that of the running method.
         function superOf(object) {
           let from = isFunction(object) ? object : getPrototypeOf(object);
           const slot = running === null ? null : running.slot;

@@ -25,7 +25,7 @@ extension UnknownName: CustomStringConvertible {
         case .type: "line \(line): no host exposes '\(name)'"
         case .newType: "line \(line): no host exposes '\(name)': it is a new class"
         case .method(let type): "line \(line): \(type) of the host has no '\(name)': it is a new method"
-        case .original(let type): "line \(line): \(type) of the host has no '\(name)', so ORIG\(name) is nothing"
+        case .original(let type): "line \(line): \(type) of the host has no '\(name)', so ORIG\(name) is undefined"
         }
     }
 }

@@ -69,10 +69,10 @@ package enum Admission: Sendable {
 
     /// - Parameter isLate: Whether the request contains a cookie of an ended session or of a replaced token.
     private static func closed(isLate: Bool) -> FileAnswer {
-        let what = isLate ? "Only the app gets in here, and it was started anew" : "Only the app gets in here"
+        let what = isLate ? "Only the app has access, and it was restarted" : "Only the app has access"
         return .refused(
             .forbidden,
-            message: "\(what): open the URL that carries its access token.",
+            message: "\(what): open the URL that contains its access token.",
             headers: ["Cache-Control": "no-store"]
         )
     }
@@ -90,12 +90,12 @@ package enum Admission: Sendable {
     ///
     /// No response contains the app's own name: a client that learned it could use it for requests.
     private static func otherName(_ access: Access, _ port: Int) -> String {
-        let why = "so that no page from elsewhere reaches it under a name of its own"
+        let why = "to protect it from pages of other sites"
         guard access.hosts == Access.loopbackHosts else {
-            return "This app is served under its own host name alone, \(why): open the URL that its server printed."
+            return "This app is served only under its own host name, \(why): open the URL that its server printed."
         }
         let names = access.hosts.map { "\($0):\(port)" }.sorted().joined(separator: ", ")
-        return "This app is served as \(names) alone, \(why)."
+        return "This app is served only as \(names), \(why)."
     }
 
     /// A page on another port of our host belongs to the same site, so its requests contain our cookie.
@@ -183,7 +183,7 @@ package enum Admission: Sendable {
         let site = request.headers.first(name: "Sec-Fetch-Site")
         guard site == "cross-site" || site == "same-site" else {
             fields.add(name: "Location", value: location)
-            return .refused(.seeOther, message: "Go on to \(location)", headers: fields)
+            return .refused(.seeOther, message: "Continue to \(location)", headers: fields)
         }
         fields.add(name: "Refresh", value: "0; url=\(location)")
         return .bytes(

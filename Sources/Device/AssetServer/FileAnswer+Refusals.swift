@@ -22,7 +22,11 @@ extension FileAnswer {
     static let stillStarting = PageAPI.json(.serviceUnavailable, "error", "the app is still starting")
 
     static func gone(_ path: some CustomStringConvertible) -> FileAnswer {
-        refused(.notFound, message: "\(path) is of a release that is gone; load the page again.", headers: [:])
+        refused(
+            .notFound,
+            message: "\(path) belongs to a release that no longer exists; load the page again.",
+            headers: [:]
+        )
     }
 
     static func damaged(_ path: some CustomStringConvertible) -> FileAnswer {

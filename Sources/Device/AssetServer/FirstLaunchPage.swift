@@ -77,7 +77,7 @@ enum FirstLaunchPage {
           at("title").textContent = title;
           at("text").textContent = text;
           at("why").textContent = why ?? "";
-          // Either it comes, or there is something to do.
+          // Shows either the download or the actions.
           at("why").hidden = at("actions").hidden = why === undefined;
           at("download").hidden = why !== undefined;
         };
@@ -94,7 +94,7 @@ enum FirstLaunchPage {
           try {
             const answer = await fetch("/__patchline/check", { method: "POST" });
             if ((await answer.json()).result === "switchedOff")
-              failed("This device was told to ask no server.", "Nothing is installed yet.");
+              failed("This device is set to contact no server.", "Nothing is installed yet.");
           } catch (error) { failed(error.message); }
         };
         const source = new EventSource("/__patchline/events");

@@ -42,17 +42,17 @@ enum LivePageScript {
           };
           // The page was split as bytes, and marks are counted here among its comments. One that is in a script, an attribute or a
           // template, that HTML or a script moved, or that is gone would give its number to another block. So the names must be
-          // those that the page was split into, in their order, and no mark may stand where it is no comment.
+          // those that the page was split into, in their order, and each mark must be a comment.
           const isSplitSo = (found, names) => {
             const texts = document.documentElement.outerHTML.match(/!--sonicdiff/gi) ?? [];
             return found.map(({ name }) => name).join() === names?.join() && texts.length === marks().length;
           };
-          // What stands in a drawing or a formula is no HTML.
+          // Elements in a drawing or a formula are not HTML.
           const isWhole = ({ first, last }) =>
             first.isConnected && first.parentNode === last.parentNode
             && first.parentNode.namespaceURI === document.documentElement.namespaceURI
             && first.compareDocumentPosition(last) === Node.DOCUMENT_POSITION_FOLLOWING;
-          // The page's title is the first in its bytes that is on one line: the tab's, unless another stands before that.
+          // The page's title is the first in its bytes that is on one line: the tab's, unless another precedes it.
           const hasTitle = () => {
             const title = document.querySelector("title");
             return title?.parentNode === document.head && /^.*$/.test(title.textContent);
@@ -94,7 +94,7 @@ enum LivePageScript {
           const ask = async () => {
             const query = "path=" + encodeURIComponent(path) + "&visit=" + visit;
             const answer = await fetch("/__patchline/page?" + query, { cache: "no-store" });
-            // It has not come yet.
+            // The answer is not there yet.
             if (answer.status === 504) return ask();
             if (!answer.ok) return;
             const detail = await answer.json();

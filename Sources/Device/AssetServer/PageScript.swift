@@ -25,9 +25,9 @@ enum PageScript {
             if (!answer.ok || body.error !== undefined) throw new Error(body.error ?? `${path}: ${answer.status}`);
             return body;
           };
-          // What script patches are written in, where the device put any into this page.
+          // The language of script patches, if the device put any into this page.
           const languageOf = () => window[Symbol.for("patchline.language")];
-          // What was exposed before, for a language that is loaded later.
+          // The objects that were exposed before the language was loaded.
           const exposed = [];
           const isHere = (pages) => {
             if (pages === undefined) return true;
@@ -59,7 +59,7 @@ enum PageScript {
           const listeners = {};
           // The start of the device whose events were heard, the number of its last event, and that of its last state.
           let start = "", heard = 0, stated = -1, first = null;
-          // Another page may have passed an event on that this page also asked for itself.
+          // Another page may have passed on an event that this page requested, too.
           const isNew = ({ id, name }) => {
             const at = id.lastIndexOf("-"), from = id.slice(0, at), number = +id.slice(at + 1);
             if (name === "state") {
@@ -93,7 +93,7 @@ enum PageScript {
           };
           // Reads server-sent events (HTML, "Server-sent events") until they end. EventSource would hide the status.
           const read = async (query, signal, pass) => {
-            // A service worker may keep a stream back until its end, which never comes.
+            // A service worker may hold back a stream until its end, and this one does not end.
             const control = new AbortController(), silence = setTimeout(() => { isSilent = true; control.abort(); }, 10000);
             const abort = () => control.abort();
             signal.addEventListener("abort", abort);
@@ -165,10 +165,10 @@ enum PageScript {
             }
           };
           const close = () => stop?.();
-          // Scripts that run by then hear how the stream begins.
+          // Scripts that run before then receive the start of the stream.
           document.addEventListener("DOMContentLoaded", open);
           document.addEventListener("visibilitychange", () => { if (document.hidden) close(); else open(); });
-          // A page that goes, or that the browser keeps whole for "back", leaves the stream to the others.
+          // A page that is closed, or that the browser keeps for "back", leaves the stream to the others.
           addEventListener("pagehide", close);
           addEventListener("pageshow", open);
           // The first error of a page on trial explains a rollback; nothing is decided by it.
@@ -203,13 +203,13 @@ enum PageScript {
             // The release that this document is of; null where the device could not put a stamp in.
             release: page,
             version: stamp?.version ?? null,
-            // What script patches may replace methods of: an object, or a class; returns it.
+            // Lets script patches replace the methods of an object or a class; returns it.
             expose: languageOf()?.expose ?? ((name, target) => {
               exposed.push([name, target]);
               return target;
             }),
-            // This version works: it stays. Without it, it is rolled back after the startup timeout. It fails loudly: a version
-            // that the device was not told of is rolled back.
+            // Confirms this version. Without it, the version is rolled back after the startup timeout. It fails loudly, because
+            // an unconfirmed version is rolled back.
             async startupDidComplete() {
               try {
                 const failed = languageOf()?.failed() ?? [];
@@ -226,7 +226,7 @@ enum PageScript {
             confirm() { return this.startupDidComplete(); },
             // { app, channel, running, onTrial, current, pending, starts, sync, lastSync }
             status: () => call("status" + (page === null ? "" : "?page=" + page)),
-            // What the operator set by name: { "cart.limit": 20, … }
+            // The operator's parameters by name: { "cart.limit": 20, … }
             parameters: async () => (await call("parameters")).parameters,
             // [{ patchId, version, sha256, size, url, runsIn, pages }]: the script patches of the version that this page is of
             scripts: async () => (await call("scripts.json")).scripts,
@@ -243,21 +243,21 @@ enum PageScript {
                 await load(url, patchId + " " + version, runsIn === undefined ? {} : { patch: patchId, version });
               }
             },
-            // Looks for a new version; what it comes to is told as events.
+            // Checks for a new version; events report the result.
             checkForUpdates: async () => (await call("check", "POST")).result,
-            // Starts the version that waits, if one may start in a running app, and loads the page again.
+            // Starts the pending version, if it may start in a running app, and loads the page again.
             async switchToPendingVersion() {
               await call("switch", "POST", { "X-Patchline-Switch": "1" });
               location.reload();
             },
             switchToPending() { return this.switchToPendingVersion(); },
             reload: () => location.reload(),
-            // What to send to whoever can help; no secrets.
+            // A report for support, without secrets.
             report: () => call("report"),
             // state, checking, progress, checked, failed, ready, switched, parameters, reload
             on(name, take) {
               (listeners[name] ??= new Set()).add(take);
-              // The stream has begun without it: the present state is asked for.
+              // The stream started before, so the current state is requested.
               if (name === "state" && start !== "")
                 this.status().then(({ current, pending, sync }) => take({ current, pending, sync }), () => {});
               open();

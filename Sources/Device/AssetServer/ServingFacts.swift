@@ -163,7 +163,7 @@ struct ServingFacts: Sendable {
         let location = request.query.map { "\(path)?\($0)" } ?? path
         return .refused(
             .movedPermanently,
-            message: "Go on to \(location)",
+            message: "Continue to \(location)",
             headers: ["Location": location, "Cache-Control": "no-cache"]
         )
     }

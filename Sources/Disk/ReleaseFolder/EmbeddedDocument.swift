@@ -65,7 +65,7 @@ package struct EmbeddedDocument: Equatable, Sendable {
             let id = patch.entry.patchID
             if let other = ids.updateValue(id, forKey: id.caseFolded) {
                 // A case-insensitive file system would store both folders as one.
-                throw row.broken("patchId", other == id ? "stands twice" : "equals \(other) after case folding")
+                throw row.broken("patchId", other == id ? "is listed twice" : "equals \(other) after case folding")
             }
             patches.append(patch)
         }
@@ -96,7 +96,7 @@ extension EmbeddedDocument.Patch {
         let entry = try PatchEntry(fields, app: app, channel: channel)
         let column: SHA256Digest? = fields.has("column") ? try fields.digest("column") : nil
         guard (column != nil) == (entry.kind == .bundle) else {
-            throw fields.broken("column", "must stand in a bundle and nowhere else")
+            throw fields.broken("column", "must be set for a bundle, and only for a bundle")
         }
         self.init(entry, column: column)
     }

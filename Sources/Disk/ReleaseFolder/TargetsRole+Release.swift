@@ -39,5 +39,5 @@ extension TargetsRole {
     }
 
     private static let entryKeyMembers: Set<String> = ["keytype", "keyval", "scheme", "usage"]
-    private static let rule = "holds what is no part of a release"
+    private static let rule = "has members that are not part of a release"
 }

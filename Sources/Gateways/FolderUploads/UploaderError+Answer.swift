@@ -37,7 +37,7 @@ extension UploaderError {
     /// It omits the folder's path on the disk, which is private.
     private var words: String {
         switch self {
-        case .noSuchCall: "there is list, download, upload, move, create and delete"
+        case .noSuchCall: "the calls are list, download, upload, move, create and delete"
         case .wrongMethod(let allow): "only \(allow)"
         case .missing(let field): "\(field) is missing"
         case .doubled(let field): "there is more than one \(field)"
@@ -45,15 +45,16 @@ extension UploaderError {
         case .wrongType(let wanted): "the body must be \(wanted)"
         case .multipart(let fault): fault.words
         case .badPath(let fault): fault.words
-        case .isRoot: "the folder itself stays as it is"
+        case .isRoot: "the folder itself cannot be changed"
         case .notFound(let path): "\"\(path.text)\" does not exist"
-        case .notFolder(let path): "\"\(path.text)\" is no folder"
+        case .notFolder(let path): "\"\(path.text)\" is not a folder"
         case .isFolder(let path): "\"\(path.text)\" is a folder"
         case .intoItself(let path): "\"\(path.text)\" cannot be moved into itself"
-        case .taken(let name): "too many have the name \"\(name.text)\""
-        case .tooManyEntries(let path, let limit): "\"\(path.text)\" has more than \(limit) entries, and is not listed"
-        case .tooLarge(let limit): "a file of more than \(limit) bytes is not taken"
-        case .cutOff: "the upload ended before all of it was there"
+        case .taken(let name): "too many items have the name \"\(name.text)\""
+        case .tooManyEntries(let path, let limit):
+            "\"\(path.text)\" has more than \(limit) entries, so it is not listed"
+        case .tooLarge(let limit): "the file is larger than \(limit) bytes"
+        case .cutOff: "the upload is incomplete"
         case .disk(.noSpace): "the disk is full"
         case .disk: "the disk failed"
         }
@@ -73,11 +74,11 @@ extension FormFault {
 extension MultipartFault {
     fileprivate var words: String {
         switch self {
-        case .noBoundary: "the body's type names no boundary"
+        case .noBoundary: "the body's Content-Type has no boundary"
         case .noDelimiter: "the form does not begin with its boundary"
-        case .badDelimiter: "something follows a boundary in its line"
+        case .badDelimiter: "a boundary is followed by other text on its line"
         case .longHead: "the fields of a part are too long"
-        case .badHead: "a part of the form says not what it is"
+        case .badHead: "a part of the form has no valid Content-Disposition"
         case .tooManyParts: "the form has too many parts"
         case .longField: "a field of the form is too long"
         case .notUTF8: "the form is not UTF-8"

@@ -23,7 +23,7 @@ extension LoaderClientError: CustomStringConvertible {
         case .package(let error): error.description
         case .file(let error): error.description
         case .lock(let error): error.description
-        case .record(let path): "\(path) does not hold the number of a version"
+        case .record(let path): "\(path) does not contain a version number"
         }
     }
 }

@@ -29,7 +29,7 @@ extension PatternError: CustomStringConvertible {
         case .nothingToRepeat(let position): "repeats nothing at character \(position + 1)"
         case .badRange(let position): "has a bad range at character \(position + 1)"
         case .noPath: "can never match: every path begins with '/'"
-        case .unsupported(let position): "uses what is not supported at character \(position + 1)"
+        case .unsupported(let position): "uses unsupported syntax at character \(position + 1)"
         }
     }
 }

@@ -36,7 +36,7 @@ package struct ProxyFile: Sendable {
             let row = try Fields(value, of: document, at: "rules[\(number)]")
             let rule = try Self.rule(row)
             if let first = rules.first(where: { $0.pattern.covers(rule.pattern) })?.pattern.text {
-                throw row.broken("pattern", "is never looked at: \(first), before it, names all that it names")
+                throw row.broken("pattern", "is never used: the earlier \(first) matches all its paths")
             }
             rules.append(rule)
         }

@@ -18,7 +18,7 @@ extension ProxyRuleError: CustomStringConvertible {
         case .pattern(let error): "has a pattern that \(error)"
         case .upstream(let text): "leads to \(text), but a URL \(Upstream.rule)"
         case .tooManyUpstreams: "leads to more than \(ProxyRule.maxUpstreams) servers"
-        case .cookiePath: "has a cookiePath that is no path"
+        case .cookiePath: "has a cookiePath that is not a path"
         }
     }
 }

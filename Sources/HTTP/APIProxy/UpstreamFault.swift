@@ -66,7 +66,7 @@ enum UpstreamFault: Error, Equatable, Sendable {
             case .tooManyStreams: (.serviceUnavailable, "busy", "Too many event streams of \(host) are open.")
             case .unreachable: (.badGateway, "unreachable", "\(host) cannot be reached.")
             case .connectTimedOut: (.gatewayTimeout, "timeout", "\(host) cannot be reached in time.")
-            case .notTrusted: (.badGateway, "tls", "\(host) does not prove over TLS that it is \(host).")
+            case .notTrusted: (.badGateway, "tls", "There is no trusted TLS connection to \(host).")
             case .timedOut: (.gatewayTimeout, "timeout", "\(host) did not answer in time.")
             case .closed: (.badGateway, "closed", "\(host) ended the connection before its answer.")
             case .malformed: (.badGateway, "malformed", "\(host) did not answer in HTTP.")

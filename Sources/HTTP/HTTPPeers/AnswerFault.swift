@@ -14,9 +14,9 @@ extension AnswerFault: CustomStringConvertible {
     /// The text continues "the server's answer".
     package var description: String {
         switch self {
-        case .status(let code): "has status \(Self.threeDigits(code)), which no HTTP status can be"
-        case .interimAnswers(let limit): "comes after more than \(limit) interim ones"
-        case .outOfOrder: "comes in no order that HTTP knows"
+        case .status(let code): "has the invalid status \(Self.threeDigits(code))"
+        case .interimAnswers(let limit): "follows more than \(limit) interim answers"
+        case .outOfOrder: "is out of order"
         }
     }
 
@@ -30,7 +30,7 @@ extension AnswerFault: CustomStringConvertible {
 /// Such a body ends with its connection (RFC 9112 §6.3). async-http-client 1.37.0 then treats it as complete even without the
 /// closing message of TLS, so an attacker who cuts the connection could truncate the body.
 struct TransferCodingError: Error, CustomStringConvertible {
-    var description: String { "the server's answer comes in a transfer coding other than chunked" }
+    var description: String { "the server's answer uses a transfer coding other than chunked" }
 
     static func isReadable(_ headers: HTTPHeaders) -> Bool {
         let codings = headers["Transfer-Encoding"]

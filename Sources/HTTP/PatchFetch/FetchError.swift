@@ -48,24 +48,24 @@ extension FetchError: CustomStringConvertible {
         case .notFound(let path): "\(path): not found on the server (404)"
         case .status(let path, let code): "\(path): the server answered \(code)"
         case .busy(let path, let code, let seconds):
-            "\(path): the server answered \(code) and asks to be left alone for \(seconds) s"
+            "\(path): the server answered \(code) and asks to retry after \(seconds) s"
         case .redirected(let path, let target): "\(path): the server redirects to \(target), which is not followed"
-        case .tooLarge(let path, let limit): "\(path): more than the \(limit) bytes that are allowed"
+        case .tooLarge(let path, let limit): "\(path): larger than the allowed \(limit) bytes"
         case .short(let path): "\(path): the answer ended early"
         case .timedOut(let path): "\(path): not complete within the deadline"
-        case .stalled(let path): "\(path): the server fell silent"
+        case .stalled(let path): "\(path): the server stopped sending"
         case .connection(let path, let reason): "\(path): \(reason)"
-        case .noAddress(let host): "the name service tells no address of \(host)"
+        case .noAddress(let host): "the name service has no address for \(host)"
         case .tls(let fault): fault.description
         case .answer(let path, let fault): "\(path): the server's answer \(fault)"
-        case .encoded(let path, let coding): "\(path): packed as \(coding), which was not asked for and is not decoded"
+        case .encoded(let path, let coding): "\(path): compressed as \(coding), which was not requested"
         case .badForm(let path, let error): "\(path): \(error)"
-        case .webPage(let path): "\(path): a web page came in its place"
+        case .webPage(let path): "\(path): the server sent a web page in its place"
         case .intercepted(let path, let sign): "\(path): \(sign)"
         case .notTaken(let path, let reason): "\(path): \(reason)"
-        case .syncDeadline(let seconds): "the sync was not done within \(seconds) s; what came is kept"
-        case .newerList: "a newer list is there"
-        case .cancelled: "cancelled; what came is kept"
+        case .syncDeadline(let seconds): "the sync did not finish within \(seconds) s; downloaded data is kept"
+        case .newerList: "a newer list exists"
+        case .cancelled: "cancelled; downloaded data is kept"
         }
     }
 

@@ -29,7 +29,7 @@ extension TLSFault: CustomStringConvertible {
         case .notYetValid(let host, let time): "the certificate of \(host) is not valid before \(time)"
         case .notTLS(let host): "\(host) does not speak TLS"
         case .pinMismatch(let found): "the server has another key than the pinned ones: \(found)"
-        case .notEncrypted(let host): "\(host) is asked without TLS, although its key or authority is set"
+        case .notEncrypted(let host): "\(host) is contacted without TLS, although its key or authority is set"
         case .noAuthority: "no certificate of an authority in PEM"
         case .handshake(let host, let reason): "no TLS with \(host): \(reason)"
         }

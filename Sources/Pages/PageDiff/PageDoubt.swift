@@ -38,24 +38,24 @@ extension PageDoubt: CustomStringConvertible {
     /// The message without the line number, which quotes names from the page unchanged.
     package var description: String {
         switch matter {
-        case .unended(let name): "no end mark follows the start of \(Self.block(name)), which is none"
+        case .unended(let name): "\(Self.block(name)) has no end mark and is ignored"
         case .nested(let name, let outer):
-            "\(Self.block(name)) begins within \(Self.block(outer)), which ends with the first end mark: nothing nests"
-        case .unbegun: "an end mark stands outside of every block"
-        case .noMark(let text): "this is nearly a mark, and is none: \(text)"
+            "\(Self.block(name)) begins within \(Self.block(outer)), which ends with the first end mark: blocks do not nest"
+        case .unbegun: "an end mark is outside of every block"
+        case .noMark(let text): "this comment resembles a mark but is not one: \(text)"
         case .twice(PageData.title): "a block has the name of the page's title: the page is sent whole"
-        case .twice(let name): "the name \(name) stands twice: the page is sent whole"
-        case .empty(let name): "\(Self.block(name)) is empty: an end mark right behind a start ends nothing"
+        case .twice(let name): "the name \(name) is used twice: the page is sent whole"
+        case .empty(let name): "\(Self.block(name)) is empty: an end mark directly after a start is ignored"
         case .placeholder(let name):
-            "{\(name)} is what stands in the template for the block or title of that name: the page is sent whole"
+            "{\(name)} is the placeholder of the block or title of that name: the page is sent whole"
         case .whole:
-            "the page is sent whole: the title or a block is no UTF-8, or a block holds the title, "
-                + "or blocks are over \(PageLimits.blocks)"
+            "the page is sent whole: the title or a block is not UTF-8, a block contains the title, "
+                + "or there are more than \(PageLimits.blocks) blocks"
         case .nonce:
-            "a nonce outside of every block makes each answer another template: clients get the page whole; allow the script by its "
+            "a nonce outside of every block changes the template with each answer: the page is sent whole; allow the script by its "
                 + "hash, or put it in a block"
         case .token(let name):
-            "the token \(name) outside of every block makes each answer another template: clients get the page whole; put it in a block"
+            "the token \(name) outside of every block changes the template with each answer: the page is sent whole; put it in a block"
         case .longTitle: "the title is not on one line: where it changes, the page is sent whole"
         }
     }

@@ -5,7 +5,7 @@ extension PageRoutes {
     package static let format = "patchline-pages-v1"
     /// The maximum size of the file in bytes.
     package static let limit = 1_000_000
-    private static let passesRule = "leaves no room for anything else: the pages pass as they are"
+    private static let passesRule = "excludes all other settings: the pages pass unchanged"
 
     /// Reads a file of routes.
     ///
@@ -26,7 +26,7 @@ extension PageRoutes {
             let row = try Fields(value, of: document, at: "routes[\(number)]")
             let route = try Self.route(row)
             if let first = routes.first(where: { $0.path.covers(route.path) })?.path.text {
-                throw row.broken("path", "is never looked at: \(first), before it, names all that it names")
+                throw row.broken("path", "is never used: the earlier \(first) matches all its paths")
             }
             routes.append(route)
         }

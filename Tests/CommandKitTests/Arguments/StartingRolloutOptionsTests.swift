@@ -45,7 +45,7 @@ struct StartingRolloutOptionsTests {
             "--ramp must be 1 to 50 rising shares with commas, such as 1%,5%,25%,100%"
         ),
         (["--ramp", "1%,2%", "--every", "5s"], "--every must be from 1m to 60d"),
-        (["--rollout", "10"], "10 is no share: write 10%"),
+        (["--rollout", "10"], "10 is not a share: write 10%"),
     ])
     func `is refused where it says two things, or half of one`(_ arguments: [String], _ words: String) {
         var message: String?

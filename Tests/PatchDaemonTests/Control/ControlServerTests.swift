@@ -32,7 +32,7 @@ struct ControlServerTests {
             #expect(try await host.curl("/v1").body == "{\"stores\":[\"shop\"],\"version\":\"\(Product.version)\"}\n")
             #expect(
                 problem(try await host.curl("\(store)/confirm", "-X", "POST"))
-                    == "409 refused: nothing is on trial, so nothing was confirmed; what runs is fix 1, web 1"
+                    == "409 refused: nothing is on trial, so nothing was confirmed; the active version is fix 1, web 1"
             )
             let sync = try await host.curl("\(store)/sync", "-X", "POST", "-d", #"{"metered":false}"#)
             #expect(sync.status == 200 && sync.json?["staging"] == .text("staged"))
@@ -50,7 +50,7 @@ struct ControlServerTests {
             }
             #expect(switched.json?["result"] == .text("trying"))
             let cost = problem(try await host.curl("\(store)/cost"))
-            #expect(cost == "409 failed: a version is on trial; what a sync costs is told once it is confirmed")
+            #expect(cost == "409 failed: a version is on trial; the cost of a sync is known once it is confirmed")
             let other = String(repeating: "0", count: 32)
             #expect(
                 problem(try await host.curl("\(store)/confirm", "-d", #"{"launch":"\#(other)"}"#))
@@ -99,7 +99,7 @@ struct ControlServerTests {
             #expect(try await host.curl("\(store)/rollback", "-X", "POST").body == "{\"result\":\"rolledBack\"}\n")
             // By hand, too, it is an event and stands in the log.
             let lines = try await host.curl("\(store)/log").body
-            #expect(lines.contains(#""event":"rolledBack""#) && lines.contains("was taken back"), "\(lines)")
+            #expect(lines.contains(#""event":"rolledBack""#) && lines.contains("was rolled back"), "\(lines)")
             #expect(
                 problem(try await host.curl("\(store)/rollback", "-X", "POST")).hasPrefix(
                     "409 failed: there is no earlier"
@@ -165,7 +165,7 @@ struct ControlServerTests {
             let consent = problem(try await set(#"{"policy":{"consent":"never"}}"#))
             #expect(consent == "400 usage: the body: policy.consent \(Consent.rule)")
             let pinned = problem(try await set(#"{"pins":["sha256/AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="]}"#))
-            #expect(pinned == "400 usage: patches.test is asked without TLS, although its key or authority is set")
+            #expect(pinned == "400 usage: patches.test is contacted without TLS, although its key or authority is set")
             #expect(try host.device().configuration == before)
         }
     }
@@ -200,12 +200,12 @@ struct ControlServerTests {
             for body in ["{}", #"{"all":false}"#, #"{"patch":"web","all":true}"#] {
                 #expect(
                     problem(try await ask("POST", "approve", body))
-                        == "400 usage: the body: patch or all must be there, and not both: all is true for everything that waits"
+                        == "400 usage: the body: patch or all is required, but not both: all approves every waiting version"
                 )
             }
             #expect(
                 problem(try await ask("POST", "approve", #"{"version":"1"}"#))
-                    == "400 usage: the body: version goes with patch"
+                    == "400 usage: the body: version requires patch"
             )
             #expect(try await ask("POST", "postpone", #"{"seconds":3600}"#).json?["until"] != nil)
             #expect(
@@ -219,7 +219,7 @@ struct ControlServerTests {
             _ = try await ask("PATCH", "settings", #"{"policy":{"postponeLimit":0}}"#)
             #expect(
                 problem(try await ask("POST", "postpone", #"{"seconds":60}"#))
-                    == "409 refused: it is put off for as long as the owner allows"
+                    == "409 refused: the owner's limit for postponements is reached"
             )
         }
     }
@@ -236,10 +236,10 @@ struct ControlServerTests {
                 #expect(problem(try await host.curl(path)) == "404 notFound: there is nothing here", "\(path)")
             }
             #expect(problem(try await host.curl("/v1/stores/other/status")) == "404 notFound: no store has this name")
-            #expect(problem(try await host.curl("\(store)/sync")) == "405 methodNotAllowed: this takes POST")
+            #expect(problem(try await host.curl("\(store)/sync")) == "405 methodNotAllowed: allowed methods: POST")
             #expect(
                 problem(try await host.curl("\(store)/settings", "-X", "DELETE"))
-                    == "405 methodNotAllowed: this takes GET, PATCH"
+                    == "405 methodNotAllowed: allowed methods: GET, PATCH"
             )
             let large = host.root.appending("large")
             try DiskFiles().write([UInt8](repeating: 0x20, count: ControlCall.bodyLimit + 1), to: large)

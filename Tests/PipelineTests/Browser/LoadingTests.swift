@@ -28,7 +28,7 @@ extension BrowserTests {
                 try await scene.tab.open(scene.url, release: 1)
                 let stranger = scene.browser.tab("stranger", profile: "stranger")
                 #expect(try await stranger.open(scene.origin + "/") == 403)
-                #expect(try await stranger.run("document.body.innerText").hasPrefix("Only the app gets in here"))
+                #expect(try await stranger.run("document.body.innerText").hasPrefix("Only the app has access"))
                 try await stranger.keep("refused")
                 #expect(try await stranger.run("fetch('/app/main.js').then(a => a.status)") == "403")
             }

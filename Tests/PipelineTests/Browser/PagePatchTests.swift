@@ -64,7 +64,7 @@ extension BrowserTests {
         @Test(arguments: [
             ("missing.thing();\n", "ReferenceError: missing is not defined (line 1, column 1)"),
             // A word of the language throws it: whoever said the word is to blame.
-            (" require(5);\n", "TypeError: require wants names of classes (line 1, column 2)"),
+            (" require(5);\n", "TypeError: require expects names of classes (line 1, column 2)"),
         ])
         func `that throws stops no other, and ends its trial at once`(_ script: String, _ error: String) async throws {
             try await Self.with([Self.fix, script]) { shop in

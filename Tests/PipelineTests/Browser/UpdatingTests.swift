@@ -132,7 +132,7 @@ extension BrowserTests {
                 let status = try await scene.device("status").done().output
                 #expect(status.contains("\n  its page's first error: \(error)\n"), "\(status)")
                 let log = try await scene.device("log").done().output
-                #expect(log.contains("was taken back: not confirmed before the startup timer ended; "), "\(log)")
+                #expect(log.contains("was rolled back: not confirmed before the startup timer ended; "), "\(log)")
                 #expect(log.contains("\(error); back to web 1.0.0") && !log.contains("secret"), "\(log)")
                 let faults = try await scene.browser.faults()
                 #expect(!faults.isEmpty && faults.allSatisfy { $0.contains("no cart") }, "\(faults)")

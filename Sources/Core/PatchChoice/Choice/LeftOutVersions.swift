@@ -164,7 +164,7 @@ package struct RoomWait: Equatable, Sendable {
 extension RoomWait: CustomStringConvertible {
     /// The text that follows the version's label.
     package var description: String {
-        "needs \(Self.text(needs)) and \(Self.text(free)) are free (\(Self.text(reserve)) are kept in reserve)"
+        "needs \(Self.text(needs)), but \(Self.text(free)) are free (\(Self.text(reserve)) are kept in reserve)"
     }
 
     /// A size such as `52.7 MB`.

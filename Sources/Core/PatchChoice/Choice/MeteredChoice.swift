@@ -94,7 +94,7 @@ package struct MeteredWait: Equatable, Sendable {
 extension MeteredWait: CustomStringConvertible {
     package var description: String {
         let all = "it" + together.map { " and \($0)" }.joined()
-        guard let cost else { return "nobody says what \(all) would cost" }
+        guard let cost else { return "the download size is unknown" }
         let verb = together.isEmpty ? "costs" : "cost"
         return "\(all) \(verb) \(Words.grouped(cost)) bytes, and \(Words.grouped(left)) are left of the allowance"
     }

@@ -149,7 +149,7 @@ extension NotEligible: CustomStringConvertible {
         case .rollout(let cohort, let effective):
             "rolled out to \(Words.grouped(effective)) of 10,000; this device is number \(Words.grouped(cohort))"
         case .paused(let reason): "paused" + (reason.map { ": \($0)" } ?? "")
-        case .dialMissing: "needs a valid dial, and there is none"
+        case .dialMissing: "needs a valid dial, but there is none"
         case .appVersion(let needs, let has):
             "needs app version \(needs); "
                 + (has.map { "this is \($0)" } ?? "this device's is not set (`patchsync set --app-version`)")
@@ -172,7 +172,7 @@ extension NotEligible: CustomStringConvertible {
         case .republished: "is listed under a label that is installed with other bytes; refused"
         case .unmet(let id, let because):
             "requires a version of \(id) that this device does not get" + (because.map { " (\($0))" } ?? "")
-        case .breaks(let label): "would take from \(label) what that requires"
+        case .breaks(let label): "would break a requirement of \(label)"
         case .unapproved(let label): "waits for approval (`patchsync approve \(label.patchID)@\(label.version)`)"
         case .noPlace(let headcount): "waits for a place: open to \(Words.count(headcount, "device"))"
         case .held: "held by the server"

@@ -88,10 +88,10 @@ extension IgnoredAnswer: CustomStringConvertible {
         let reason =
             switch why {
             case .notListed: "it names a version that is not listed"
-            case .notAbove: "it names a version that does not stand above what is installed"
+            case .notAbove: "it names a version that is not newer than the installed one"
             case .notEligible(let why): "it names a version that is not for this device: \(why)"
-            case .takesAway: "what is installed is not listed any more"
-            case .nothingToHold: "it holds what there is, and nothing of it is installed yet"
+            case .takesAway: "the installed version is no longer listed"
+            case .nothingToHold: "it holds the installed version, but none is installed"
             }
         return "\(patchID): the server's answer is not followed: \(reason)"
     }

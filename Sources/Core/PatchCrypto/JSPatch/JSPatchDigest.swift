@@ -54,19 +54,19 @@ extension JSPatchError: CustomStringConvertible {
         switch self {
         case .notPEM: "is not a PEM public key"
         case .notRSA: "the key is not RSA"
-        case .tooSmall(let bits): "the key has \(bits) bits; \(JSPatchPublicKey.minimumBits) are the least that is read"
+        case .tooSmall(let bits): "the key has \(bits) bits; the minimum is \(JSPatchPublicKey.minimumBits)"
         case .tooCostly: "the key has more than \(PublicKey.largestRSA) bits, or an exponent of more than 32"
-        case .length(let found, let expected): "the signature has \(found) bytes where its key makes \(expected)"
+        case .length(let found, let expected): "the signature has \(found) bytes; this key makes \(expected)"
         case .outOfRange: "the signature was not made by this key: it is not below the modulus"
         case .blockType: "the signature was not made by this key: its block does not begin with 00 01"
         case .paddingByte(let byte, let place):
-            "byte \(place) of the padding is \(Hex.text([byte])) where only ff may stand"
-        case .shortPadding(let count): "the padding has \(count) bytes where at least 8 must stand"
-        case .noText: "the padding is followed by no text"
+            "byte \(place) of the padding is \(Hex.text([byte])) instead of ff"
+        case .shortPadding(let count): "the padding has \(count) bytes; the minimum is 8"
+        case .noText: "no text follows the padding"
         case .textLength(let found, let expected):
-            "the signature is over \(found) bytes where a digest has \(expected) characters"
-        case .notHex: "the signature is over something other than lowercase hex digits"
-        case .otherDigest(let signed, let found): "the signature is over \(signed), the file's digest is \(found)"
+            "the signature covers \(found) bytes; a digest has \(expected) characters"
+        case .notHex: "the signature covers other text than lowercase hex digits"
+        case .otherDigest(let signed, let found): "the signature covers \(signed), the file's digest is \(found)"
         }
     }
 }

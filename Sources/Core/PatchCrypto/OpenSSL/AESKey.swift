@@ -11,8 +11,8 @@ package enum AESError: Error, Equatable, Sendable {
 extension AESError: CustomStringConvertible {
     package var description: String {
         switch self {
-        case .length(let count): "has \(count) bytes, which is no whole number of blocks of 16"
-        case .padding: "does not open with this key: its end is no padding"
+        case .length(let count): "has \(count) bytes, not a multiple of 16"
+        case .padding: "does not open with this key: its padding is not valid"
         }
     }
 }

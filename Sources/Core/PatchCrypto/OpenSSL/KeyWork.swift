@@ -22,15 +22,15 @@ enum KeyWork {
         while let work = next(in: bio) {
             rounds = sum(rounds, work.iterations)
             guard rounds <= iterations else {
-                throw .tooMuchWork("\(rounds) rounds of key derivation, where \(iterations) are the most")
+                throw .tooMuchWork("\(rounds) rounds of key derivation; the limit is \(iterations)")
             }
             let memory = product(128, product(work.cost, work.block))
             guard memory <= Self.memory else {
-                throw .tooMuchWork("scrypt with \(memory) bytes of memory, where \(Self.memory) are the most")
+                throw .tooMuchWork("scrypt with \(memory) bytes of memory; the limit is \(Self.memory)")
             }
             blocks = sum(blocks, product(product(work.cost, work.block), work.parallel))
             guard blocks <= Self.blocks else {
-                throw .tooMuchWork("scrypt over \(blocks) blocks, where \(Self.blocks) are the most")
+                throw .tooMuchWork("scrypt over \(blocks) blocks; the limit is \(Self.blocks)")
             }
         }
     }

@@ -54,9 +54,9 @@ package struct TokenURI: Hashable, Sendable, CustomStringConvertible {
             let pair = part.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
             let name = String(pair[0])
             guard name != "pin-value", name != "pin-source" else {
-                throw .uri("must not hold \(name); give the PIN with --pin-file or --pin-env")
+                throw .uri("must not contain \(name); give the PIN with --pin-file or --pin-env")
             }
-            guard known.contains(name) else { throw .uri("has '\(name)', which is not understood") }
+            guard known.contains(name) else { throw .uri("has the unknown attribute '\(name)'") }
             guard pair.count == 2, let value = decoded(pair[1]), !value.isEmpty else {
                 throw .uri("has no readable value for \(name)")
             }
@@ -110,10 +110,10 @@ extension TokenError: CustomStringConvertible {
         switch self {
         case .uri(let rule): rule
         case .unnamedModule: "needs a PKCS#11 module"
-        case .noModule(let path): "needs \(path), which is no PKCS#11 module or is not there"
+        case .noModule(let path): "needs \(path), which does not exist or is not a PKCS#11 module"
         case .noEngine: "needs OpenSSL's engine pkcs11, which is not installed"
         case .noToken(let label, let present):
-            "is on token '\(label)', which is not there; "
+            "is on token '\(label)', which is not present; "
                 + (present.isEmpty ? "no token is" : "present: \(present.map { "'\($0)'" }.joined(separator: ", "))")
         case .noKey: "is not on its token"
         case .needsPIN: "needs the token's PIN"

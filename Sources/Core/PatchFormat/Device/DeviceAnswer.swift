@@ -80,7 +80,7 @@ extension DeviceAnswer.Choice {
             return
         }
         guard try fields.bool("hold"), !fields.has("sha256"), !fields.has("forced") else {
-            throw fields.broken("hold", "must be true, and stand without sha256 and forced")
+            throw fields.broken("hold", "must be true, without sha256 and forced")
         }
         self = .hold
     }

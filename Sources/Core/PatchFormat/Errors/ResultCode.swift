@@ -37,18 +37,18 @@ package enum ResultCode: Int32, CaseIterable, Sendable {
     package var meaning: String {
         switch self {
         case .done: "done"
-        case .failed: "it failed in a way that no other code names"
-        case .refused: "refused: a signature, a key or a rule of trust does not hold"
-        case .malformed: "a document that was read is not what it should be"
+        case .failed: "it failed for a reason that no other code covers"
+        case .refused: "refused: a signature, key or trust rule is not valid"
+        case .malformed: "a document is malformed"
         case .network: "the network or a server did not answer as it should"
         case .disk: "a file could not be read or written"
         case .busy: "another process holds the lock or the port"
-        case .conflict: "its base is no longer the current one, or something stands there already"
+        case .conflict: "its base is no longer the current one, or the target already exists"
         case .partial: "done in part"
         case .due: "something must be signed again soon"
         case .usage: "the command line was not understood"
         case .interrupted: "SIGINT or SIGTERM stopped it in good order"
-        case .terminated: "it was told to stop and did not in time: it ended with work undone"
+        case .terminated: "it did not stop in time and ended with work undone"
         }
     }
 }

@@ -48,7 +48,7 @@ package struct Fields: Sendable {
     /// Rejects members of other names: a misspelled one would be a setting without effect.
     package func allow(_ names: Set<String>) throws(FormatError) {
         if let other = object.members.first(where: { !names.contains($0.key.text) }) {
-            throw broken(other.key.text, "is not a member that is known here")
+            throw broken(other.key.text, "is not a known member")
         }
     }
 

@@ -52,7 +52,7 @@ extension AssetManifest {
         for (index, asset) in assets.enumerated() {
             if let rule = rule(brokenBy: asset, at: index, among: &names) { return ("assets[\(index)].path", rule) }
             guard let url = AssetURL.decoded(asset.url) else { return ("assets[\(index)].url", AssetURL.rule) }
-            if !names.insert(url: url) { return ("assets[\(index)].url", "stands twice") }
+            if !names.insert(url: url) { return ("assets[\(index)].url", "is listed twice") }
         }
         for (index, asset) in assets.enumerated() {
             if names.isFolder(row: index) { return ("assets[\(index)].path", "is both a file and a folder") }
@@ -67,12 +67,12 @@ extension AssetManifest {
     private func rule(brokenBy asset: Asset, at index: Int, among names: inout BundleNames) -> String? {
         if index > 0, !(assets[index - 1].path < asset.path) {
             return assets[index - 1].path == asset.path
-                ? "stands twice" : "must come after the row before it by UTF-8 bytes"
+                ? "is listed twice" : "must follow the previous row in the order of UTF-8 bytes"
         }
         switch names.insert(asset.path) {
         case .taken: return nil
         case .equals(let other): return "\(asset.path) equals \(assets[other].path) after case folding"
-        case .tooDeep: return "lies in more than \(Limits.folderDepth) folders"
+        case .tooDeep: return "is in more than \(Limits.folderDepth) folders"
         case .tooManyFolders: return "makes more than \(Limits.foldersInBundle) folders"
         }
     }
@@ -129,7 +129,7 @@ extension Fields {
             }
             // Two keys may differ in Unicode normal form only; a dictionary would keep one of them.
             guard hashes.updateValue(hash.text, forKey: member.key.text) == nil else {
-                throw platforms.broken(member.key.text, "stands twice")
+                throw platforms.broken(member.key.text, "is listed twice")
             }
         }
         return hashes

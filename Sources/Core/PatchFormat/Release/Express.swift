@@ -126,17 +126,17 @@ extension Express {
         while !rest.isEmpty {
             let words = try Self.line(&rest).split(separator: " ", omittingEmptySubsequences: false)
             guard words.count == 2, let file = File(path: String(words[0]), of: channel) else {
-                throw Self.broken("must hold files of \(channel)'s metadata alone, each after its path and length")
+                throw Self.broken("must contain only metadata files of \(channel), each after its path and length")
             }
             guard let length = Self.number(String(words[1])), length <= file.limit(in: channel) else {
                 let limit = file.limit(in: channel)
                 throw FormatError("express", field: file.path, rule: "must have at most \(limit) bytes")
             }
             guard seen.insert(file).inserted else {
-                throw FormatError("express", field: file.path, rule: "must be there once")
+                throw FormatError("express", field: file.path, rule: "must occur once")
             }
             guard rest.count > length, rest[rest.startIndex + length] == UInt8(ascii: "\n") else {
-                throw FormatError("express", field: file.path, rule: "must have its length, and a newline behind")
+                throw FormatError("express", field: file.path, rule: "must have its length, and end with a newline")
             }
             parts.append(Part(file, Array(rest.prefix(length))))
             rest = rest.dropFirst(length + 1)

@@ -124,7 +124,9 @@ extension GatewayPackages {
         for (index, value) in try fields.array(key, limit: Limits.gatewayLines).enumerated() {
             let row = try Fields(value, of: fields.document, at: "\(fields.at(key))[\(index)]")
             guard let next = try GatewayPackages(row) else { continue }
-            guard lines.insert(next.line).inserted else { throw row.broken("appVersion", "stands twice for one wire") }
+            guard lines.insert(next.line).inserted else {
+                throw row.broken("appVersion", "is listed twice for one wire")
+            }
             rows.append(next)
         }
         return rows
@@ -155,7 +157,7 @@ extension GatewayPackages {
             let row = try Fields(value, of: fields.document, at: "\(fields.at("packages"))[\(index)]")
             let package = try Package(row)
             guard packages.last.map({ package.version < $0.version }) ?? (package.version <= latest) else {
-                throw row.broken("version", "must be below the one before it, and at most latest")
+                throw row.broken("version", "must be lower than the previous one, and at most latest")
             }
             packages.append(package)
         }

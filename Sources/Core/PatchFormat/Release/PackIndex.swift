@@ -106,7 +106,10 @@ extension PackIndex.Row {
                     Fields(value, of: fields.document, at: "\(fields.at("from"))[\(place)]")
                 )
                 guard bases.insert(inner.base).inserted else {
-                    throw fields.broken("from", "must name each base once, and neither end of the pack beside it")
+                    throw fields.broken(
+                        "from",
+                        "must name each base once, and neither the manifest nor the base of the outer pack"
+                    )
                 }
                 from.append(inner)
             }

@@ -73,10 +73,10 @@ package enum ProposedChange: Hashable, Sendable {
     package func words(channel: ChannelName) -> String {
         switch self {
         case .promote(let from, let rollouts):
-            "\(channel) lists what \(from) lists"
+            "\(channel) lists the versions of \(from)"
                 + rollouts.sorted { $0.key < $1.key }.map { ", \($0.key) for \(RolloutShare($0.value)) of devices" }
                 .joined()
-        case .rollBack(let version): "\(channel) lists again what its release \(version) listed"
+        case .rollBack(let version): "\(channel) lists the versions of its release \(version) again"
         case .withdraw(let id, let version): "\(channel) no longer lists \(id)\(version.map { " \($0)" } ?? "")"
         case .rules(let id, let version, let edit):
             "\(channel): rules of \(id) \(version): \(edit.words)"

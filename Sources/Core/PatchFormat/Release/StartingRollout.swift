@@ -58,7 +58,7 @@ extension StartingRollout.Start {
     package init(_ fields: Fields) throws(FormatError) {
         if fields.has("ramp") {
             guard !fields.has("rollout"), !fields.has("paused") else {
-                throw fields.broken("ramp", "begins with its own first share, without rollout and paused")
+                throw fields.broken("ramp", "begins with its own first share and excludes rollout and paused")
             }
             self = .ramp(try RolloutRamp(try fields.fields("ramp")))
             return
@@ -69,7 +69,7 @@ extension StartingRollout.Start {
         } else if let share {
             self = .share(share)
         } else {
-            throw fields.broken("rollout", "must be there, or paused, or ramp")
+            throw fields.broken("rollout", "is required, or paused, or ramp")
         }
     }
 

@@ -51,7 +51,7 @@ package struct RolloutShareMisread: Error, Equatable, Sendable, CustomStringConv
         let part = meant.tenThousandths * 100
         let isPart = plain.contains(".") && (1...10_000).contains(part)
         description =
-            "\(text) is no share: write \(meant)" + (isPart ? " or \(RolloutShare(part)), as it is meant" : "")
+            "\(text) is not a share: write \(meant)" + (isPart ? " or \(RolloutShare(part))" : "")
     }
 }
 

@@ -41,7 +41,7 @@ package struct Envelope: Sendable {
         for (index, value) in try fields.array("signatures", limit: Limits.signaturesOnRole).enumerated() {
             let row = try Fields(value, of: role, at: "signatures[\(index)]")
             let id = try row.string("keyid")
-            guard seen.insert(ExactString(id)).inserted else { throw row.broken("keyid", "stands twice") }
+            guard seen.insert(ExactString(id)).inserted else { throw row.broken("keyid", "is listed twice") }
             signatures.append(Signature(keyID: id, bytes: Hex.bytes(try row.string("sig")) ?? []))
         }
         self.role = role

@@ -23,7 +23,7 @@ package struct RootRole: Sendable {
     }
 
     package func keys(of role: String) -> RoleKeys {
-        guard let keys = roles[role] else { preconditionFailure("\(role) is no top role") }
+        guard let keys = roles[role] else { preconditionFailure("\(role) is not a top role") }
         return keys
     }
 }
@@ -150,7 +150,7 @@ package struct TargetsRole: Sendable {
                 let row = try Fields(value, of: name, at: "\(part.at("roles"))[\(index)]")
                 let delegation = try Delegation(row, keys: keys)
                 guard names.insert(ExactString(delegation.name)).inserted else {
-                    throw row.broken("name", "stands twice")
+                    throw row.broken("name", "is listed twice")
                 }
                 delegations.append(delegation)
             }
@@ -202,7 +202,7 @@ package struct Delegation: Sendable {
         case (true, false): scope = .paths(try fields.strings("paths", limit: 1_000))
         case (false, true): scope = .hashPrefixes(try fields.strings("path_hash_prefixes", limit: 70_000))
         case (true, true), (false, false):
-            throw fields.broken("paths", "must stand, or path_hash_prefixes, and not both")
+            throw fields.broken("paths", "must be given, or path_hash_prefixes, but not both")
         }
     }
 

@@ -79,7 +79,7 @@ package struct EntryFault: Error, Equatable, Sendable {
 extension EntryFault: CustomStringConvertible {
     package var description: String {
         switch rule {
-        case .differs(let field): "\(entry): \(field) of the bytes is not the one its entry says"
+        case .differs(let field): "\(entry): the \(field) does not match its entry"
         case .signature: "\(entry): its RSA signature does not verify"
         case .unknownKey(let id): "\(entry): signed by a key that the channel does not list (\(id.hex.prefix(12))…)"
         case .unreadable(let why): "\(entry): \(why)"
@@ -99,20 +99,21 @@ extension TrustError: CustomStringConvertible {
             "\(role): version \(offered) where \(expected) is expected"
         case .expired(let role, let expires, let time): "\(role): expired at \(expires) (now \(time))"
         case .clockAheadOrStale(let role, let expires, let clock):
-            "\(role): expired at \(expires) by this clock (\(clock)); the clock is ahead, or nobody signs it again"
+            "\(role): expired at \(expires) by this clock (\(clock)); the clock is ahead, or it was not signed again"
         case .clockBehind(let role, let expires, let clock, let atLeast):
-            "\(role): expired at \(expires); the clock is behind: it says \(clock), and it is past \(atLeast)"
-        case .wrongLength(let name, let found, let expected): "\(name): \(found) bytes where \(expected) are signed"
+            "\(role): expired at \(expires); the clock is behind: it shows \(clock), but it is past \(atLeast)"
+        case .wrongLength(let name, let found, let expected):
+            "\(name): \(found) bytes instead of the signed \(expected)"
         case .wrongDigest(let name, let algorithm): "\(name): its \(algorithm) is not the signed one"
         case .unknownHash(let name, let algorithm): "\(name): its \(algorithm) cannot be checked here"
         case .noSHA256(let target): "\(target): no sha256 is signed for it"
         case .notInSnapshot(let role): "\(role): is not in the snapshot; has this channel been published?"
-        case .droppedFromSnapshot(let role): "\(role): was in the snapshot before and is gone"
+        case .droppedFromSnapshot(let role): "\(role): is missing from the snapshot, which listed it before"
         case .notDelegated(let role): "\(role): no role delegates to it"
         case .noChannel(let channel, let known):
             "\(channel): no such channel; the app has \(known.isEmpty ? "none" : known.joined(separator: ", "))"
         case .retired(let channel): "\(channel): this channel is retired"
-        case .outsideDelegation(let role, let target): "\(target): role \(role) was not given this path"
+        case .outsideDelegation(let role, let target): "\(target): this path is not delegated to role \(role)"
         case .noTarget(let role, let target): "\(target): role \(role) does not name it"
         case .targetNotFound(let target): "\(target): no role names it"
         case .tooManyDelegations(let target, let limit): "\(target): not found in \(limit) delegated roles"

@@ -33,7 +33,7 @@ extension PageLanguage {
 
         /// Those that threw in this page.
         const thrown = new Set();
-        // A page that fails again and again is heard often enough.
+        // Limits the reports of a page that fails again and again.
         let left = 20;
         const tell = (script, fault, message, line, column) => {
           if (script === undefined) return;
@@ -50,14 +50,14 @@ extension PageLanguage {
         const whenParsed = (work) => {
           if (tagOf.readyState === "loading") tagOf.addEventListener("DOMContentLoaded", work, { once: true }); else work();
         };
-        /// The version before runs again; this page may have missed the event that says so.
+        /// The previous version runs again; this page may have missed the event that reports it.
         const again = () => {
           if (tagOf.querySelector('script[src="/__patchline/launch.js"][data-reload="never"]') === null) location.reload();
         };
         // A script that uses no word of the language is registered here, so that its later errors are reported too.
         tagOf.addEventListener("load", ({ target }) => { if (target?.tagName === "SCRIPT") note(target); }, true);
         const words = (error) => { try { return text(error); } catch { return "it throws"; } };
-        /// Where a stack begins, but for the words of the language: whoever said them is meant.
+        /// The first frame of a stack outside the language: that of the caller.
         const beginOf = (error) => {
           let stack = "";
           try { stack = text(error?.stack ?? ""); } catch {}
@@ -96,7 +96,7 @@ extension PageLanguage {
           failed,
         });
         const { expose, require, defineClass } = language;
-        /// What the rest of the device's script takes, whatever a page makes of the names that it sees.
+        /// The interface for the rest of the device's script, independent of the names that a page defines.
         Object.defineProperty(page, Symbol.for("patchline.language"), {
           value: Object.freeze({ expose, failed: () => [...thrown], has: (id) => [...put.values()].some(({ patchId }) => patchId === id) }),
         });

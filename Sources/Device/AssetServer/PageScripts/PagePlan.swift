@@ -17,13 +17,13 @@ package enum PagePlan: Equatable, Sendable {
         case notHTML = "is not sent as text/html"
         case wideEncoding = "is in UTF-16"
         case statefulEncoding = "is in an encoding with escape sequences"
-        case binary = "is no text"
+        case binary = "is not text"
         case undeclared = "holds more than ASCII and declares no encoding"
         case noPlace = "has no place for them in its first 64 kB"
         /// One of the page's scripts is damaged. The page receives all scripts or none.
         case damagedScript = "has a script that is damaged"
 
-        package func words(_ page: String) -> String { "the page \(page) came without its scripts: it \(rawValue)" }
+        package func words(_ page: String) -> String { "the page \(page) was sent without its scripts: it \(rawValue)" }
     }
 
     /// The size limit.

@@ -29,7 +29,7 @@ extension SelectionMachine.Confirmation {
 extension Failure {
     package static func nothingOnTrial(_ running: Selection) -> Failure {
         Failure(
-            "nothing is on trial, so nothing was confirmed; what runs is \(running.words)",
+            "nothing is on trial, so nothing was confirmed; the active version is \(running.words)",
             hint: "the token is of another launch, or of a version that was rolled back.",
             code: .refused
         )
@@ -37,7 +37,7 @@ extension Failure {
 
     package static let otherLaunch = Failure(
         "this token is not the one of the running trial; nothing was confirmed",
-        hint: "`patchsync status` prints the one that is.",
+        hint: "`patchsync status` prints that token.",
         code: .refused
     )
 }

@@ -50,8 +50,8 @@ package struct SyncDocument: Sendable {
         Member(
             "staging",
             .oneOf(["staged", "unchanged", "unstaged", "trialRunning", "superseded", "refused"]),
-            "staged: a new selection waits; unchanged: the listed versions run or wait already; unstaged: the pending selection is no "
-                + "longer offered; trialRunning: nothing is staged before a trial is decided; superseded: the running selection changed "
+            "staged: a new selection waits; unchanged: the listed versions run or wait already; unstaged: the pending selection is "
+                + "no longer offered; trialRunning: nothing is staged before a trial is decided; superseded: the running selection changed "
                 + "meanwhile, sync again; refused: it could not be written."
         ) { $0.report.staging.word }
         Member(optional: "stagingError", .text, "Why it was refused.") { $0.report.staging.why }

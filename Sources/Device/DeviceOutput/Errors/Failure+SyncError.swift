@@ -41,72 +41,72 @@ extension SyncError {
     fileprivate var hint: String? {
         switch self {
         case .fetch(.connection), .fetch(.timedOut), .fetch(.stalled), .fetch(.busy):
-            "is the server running, and is --server right? What is installed keeps running."
+            "check that the server is running and that --server is right. The active version keeps running."
         case .fetch(.noAddress):
-            "is there a network, with a name server in /etc/resolv.conf, and is --server right? What is installed keeps running."
+            "check the network, the name server in /etc/resolv.conf, and --server. The active version keeps running."
         case .fetch(.encoded):
-            "have the server or the proxy before it send files as they are, gzipped or as zstd. What is installed keeps running."
+            "let the server, and any proxy before it, send files uncompressed, as gzip or as zstd. The active version keeps running."
         case .fetch(.webPage):
-            "a captive portal or proxy may answer in the server's place: \(Interception.hint). What is installed keeps running."
+            "a captive portal or proxy may answer in the server's place: \(Interception.hint). The active version keeps running."
         case .fetch(.intercepted(_, .redirect)):
-            "\(Interception.hint). If the server has moved: `patchsync switch --server URL`. What is installed keeps running."
-        case .fetch(.intercepted): "\(Interception.hint). What is installed keeps running."
+            "\(Interception.hint). If the server has moved: `patchsync switch --server URL`. The active version keeps running."
+        case .fetch(.intercepted): "\(Interception.hint). The active version keeps running."
         case .fetch(.answer):
-            "whoever answers there, or on the way there, speaks no HTTP; a --mirror is asked too. What is installed keeps "
-                + "running."
+            "check --server: that server, or a proxy before it, does not speak HTTP. A --mirror is used too. The active "
+                + "version keeps running."
         case .fetch(.redirected):
             "name the server's real URL: only redirects within one server are followed, and at most three."
-        case .fetch(.syncDeadline): "run it again: it goes on where it stopped. --deadline gives it longer."
-        case .fetch(.cancelled): "run it again: it goes on where it stopped."
+        case .fetch(.syncDeadline): "run it again: it continues where it stopped. --deadline sets a longer limit."
+        case .fetch(.cancelled): "run it again: it continues where it stopped."
         case .fetch(.tls(let fault)): fault.hint
         case .fetch(.notFound("metadata/timestamp.json")):
-            "the server has nothing for this app: does --server name where devices ask (port 8080 unless told otherwise; operators' "
-                + "port has no tree), and did `patchsrv init` run?"
+            "check that --server names the port for devices (default: 8080; the operators' port has no tree), and that "
+                + "`patchsrv init` was run."
         case .fetch(.notFound):
-            "the published tree is incomplete; `patchsrv publish` again. What is installed keeps running."
+            "the published tree is incomplete: run `patchsrv publish` again. The active version keeps running."
         case .trust(.clockAheadOrStale("timestamp", _, _)), .trust(.clockAheadOrStale("snapshot", _, _)):
-            "the server must run `patchsrv refresh`; or this device's clock is ahead. What is installed keeps running."
+            "run `patchsrv refresh` on the server, or correct this device's clock. The active version keeps running."
         case .trust(.clockAheadOrStale):
-            "look at this device's clock; else the role must be signed again. What is installed keeps running."
+            "check this device's clock; if it is right, the role must be signed again. The active version keeps running."
         case .trust(.clockBehind):
-            "set this device's clock; the role must be signed again too. What is installed keeps running."
-        case .trust(.expired): "the role must be signed again. What is installed keeps running."
+            "correct this device's clock; the role must be signed again, too. The active version keeps running."
+        case .trust(.expired): "the role must be signed again. The active version keeps running."
         case .trust(.rolledBack):
-            "a mirror or server is behind, or someone replays old metadata. What is installed keeps running."
+            "a mirror or server is behind, or an attacker replays old metadata. The active version keeps running."
         case .trust(.notInSnapshot(let role)):
-            "publish a release of channel \(role) first, or follow another with `patchsync switch --channel`. What is "
-                + "installed keeps running."
+            "publish a release of channel \(role) first, or follow another with `patchsync switch --channel`. The active "
+                + "version keeps running."
         case .trust(.notDelegated(let role)):
-            "this app has no channel \(role): follow another with `patchsync switch --channel`. What is installed keeps "
+            "this app has no channel \(role): follow another with `patchsync switch --channel`. The active version keeps "
                 + "running."
         case .trust(.noChannel(_, known: [])):
             "its release engineer makes one with `patchsign delegate` and publishes it. What is installed keeps running."
         case .trust(.noChannel(let channel, let known)):
-            "follow one of them with `patchsync switch --channel \(channel.nearest(among: known) ?? "NAME")`. What is "
-                + "installed keeps running."
+            "follow one of them with `patchsync switch --channel \(channel.nearest(among: known) ?? "NAME")`. The active "
+                + "version keeps running."
         case .trust(.retired):
-            "follow another channel with `patchsync switch --channel NAME`. What is installed keeps running."
+            "follow another channel with `patchsync switch --channel NAME`. The active version keeps running."
         case .trust(.threshold):
-            "somebody changed it after it was signed, or it was signed by other keys than this app trusts."
+            "it was changed after it was signed, or it was signed with keys that this app does not trust."
         case .trust(.testingKey):
-            "the keys of Keys/Testing are for tests only; make your own with `patchsign init`. What is installed keeps "
+            "the keys of Keys/Testing are for tests only; make your own with `patchsign init`. The active version keeps "
                 + "running."
-        case .trust, .object, .pack, .fetch: "nothing was installed; what is installed keeps running."
+        case .trust, .object, .pack, .fetch: "nothing was installed; the active version keeps running."
         case .storeIncomplete: Failure.storeRepair
         case .noStore: "make one: patchsync init --store DIR --root root.json --server URL"
         case .storeExists: "choose another folder; a store is made once."
         case .lock(.held): "another patchsync works on this store; wait for it, or stop it."
         case .rootNamesNoApp: "use the root.json that `patchsign init` wrote."
         case .nothingPending: "run `patchsync sync` first."
-        case .nothingToRollBackTo: "only a version that was confirmed before can be gone back to."
-        case .waitsForLaunch: "its rules say runAtNextLaunch: stop `patchsync serve` and start it again."
-        case .heldBack: "`patchsync switch` starts it all the same."
-        case .blacklisted, .incompatible: "what is installed keeps running."
+        case .nothingToRollBackTo: "a rollback needs an earlier version that was confirmed."
+        case .waitsForLaunch: "its rules set runAtNextLaunch: stop `patchsync serve` and start it again."
+        case .heldBack: "`patchsync switch` starts it anyway."
+        case .blacklisted, .incompatible: "the active version keeps running."
         case .nothingInstalled: "run `patchsync sync`, then `patchsync serve`."
-        case .embedded: "make it again with `patchsign embed`, and ship it as it is. What is installed keeps running."
-        case .otherAppBuild: "leave --app-build out, or make what the app ships with `patchsign embed --app-build`."
-        case .waitsForTrial: "confirm it first; the version that runs tells that it works."
-        case .notKept: "the daemon tries again by itself; its output and `patchsync log` say what was wrong."
+        case .embedded: "make it again with `patchsign embed`, and ship it unchanged. The active version keeps running."
+        case .otherAppBuild: "omit --app-build, or make the embedded files with `patchsign embed --app-build`."
+        case .waitsForTrial: "wait until the app confirms it, or run `patchsync confirm --launch-file FILE`."
+        case .notKept: "the daemon tries again automatically; its output and `patchsync log` show the cause."
         case .trialRunning:
             "confirm it with `patchsync confirm --launch-file FILE`, or wait for a newer release in this channel."
         case .noRoom:
@@ -115,10 +115,10 @@ extension SyncError {
         case .file(.cannotLink):
             "a store needs a file system with hard links and permissions, such as ext4, XFS or Btrfs; FAT and exFAT have neither."
         case .file(.permission):
-            "the store and its files must belong to the user that runs patchsync; `patchsync doctor`, as root, names those that "
-                + "do not, and how to give them back."
+            "the store and its files must belong to the user that runs patchsync; `patchsync doctor`, as root, lists those that "
+                + "do not, and the command that corrects it."
         case .file(.readOnly): "the store must be writable by the user that runs patchsync."
-        case .unreadable: "nothing was changed; what is installed keeps running."
+        case .unreadable: "nothing was changed; the active version keeps running."
         case .file, .lock, .format: nil
         }
     }
@@ -128,15 +128,15 @@ extension TLSFault {
     fileprivate var hint: String {
         switch self {
         case .wrongHostName:
-            "use the name that the certificate is for, or give the server one for its name; in a network that wants a login, log in."
+            "use the name in the certificate, or give the server a certificate for its name; if the network requires a login, log in."
         case .unknownIssuer:
-            "name its authority with `set --ca`, or install it in the system; else a captive portal or proxy answers in its place."
+            "name its authority with `set --ca`, or install it in the system; otherwise a captive portal or proxy answers in its place."
         case .expired: "the server needs a new certificate; or this device's clock is ahead."
-        case .notYetValid: "look at this device's clock."
+        case .notYetValid: "check this device's clock."
         case .notTLS: "use http://, or the port where the server speaks TLS."
-        case .pinMismatch: "pin the server's new key with `set --pin`; or somebody is in between."
-        case .notEncrypted: "--pin and --ca want https:// for the server and every mirror."
-        case .noAuthority: "--ca wants certificates in PEM."
+        case .pinMismatch: "pin the server's new key with `set --pin`; otherwise an attacker intercepts the connection."
+        case .notEncrypted: "--pin and --ca require https:// for the server and every mirror."
+        case .noAuthority: "--ca requires certificates in PEM."
         case .handshake: "the server must speak TLS 1.2 or 1.3."
         }
     }

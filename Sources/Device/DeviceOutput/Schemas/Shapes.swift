@@ -73,7 +73,7 @@ enum Shapes {
         Member("code", .oneOf(SyncFailureCode.allCases)) { $0.code }
         Member("reason", .text, "The code in words.") { $0.code.words }
         Member("error", .text, "The error's sentence.") { $0.text }
-        Member(optional: "patchId", .text, "The version that could not be downloaded, if the sync itself went on.") {
+        Member(optional: "patchId", .text, "The version that could not be downloaded, if the sync itself continued.") {
             $0.label?.patchID.text
         }
         Member(optional: "version", .text) { $0.label?.version.text }

@@ -4,15 +4,15 @@ import PatchFormat
 
 /// The description of the local socket (OpenAPI 3.1).
 enum ControlDescription {
-    static let store = APIParameter(name: "store", about: "As the settings name it.", schema: .text())
+    static let store = APIParameter(name: "store", about: "The name of the store in the settings.", schema: .text())
 
     static func make(_ routes: [ControlRoute]) -> JSON {
         OpenAPI(
             title: "Patchline on this device",
             about:
-                "What the daemon answers on its local socket. Who may ask is who may reach the socket. Members, events "
-                + "and codes may be added to answers. A request with a member or parameter that is not described is "
-                + "refused.",
+                "Requests to the daemon on its local socket. Each process that can open the socket may send them. Members, "
+                + "events and codes may be added to responses. A request with an unknown member or parameter is "
+                + "rejected.",
             parameters: [store],
             problems: .asDefault,
             schemas: schemas + documents

@@ -23,10 +23,10 @@ extension ControlError: CustomStringConvertible {
     package var description: String {
         switch self {
         case .file(let error): "the socket's folder: \(error)"
-        case .notASocket(let path): "\(path) is no socket, and stays as it is"
+        case .notASocket(let path): "\(path) is not a socket, and is not changed"
         case .answered(let path): "another process answers at \(path)"
         case .locked(let path): "\(path) is locked by another process"
-        case .pathTooLong(let path, let limit): "\(path) is longer than \(limit) bytes, which a socket's path may be"
+        case .pathTooLong(let path, let limit): "\(path) is longer than \(limit) bytes, the limit for a socket's path"
         case .cannotListen(let path, let error): "\(path): cannot listen there: \(error)"
         case .server(let error): "the socket broke: \(error.reason)"
         }

@@ -17,7 +17,7 @@ extension APIProblem {
         404,
         "notFound",
         "there is nothing here",
-        hint: "GET /v1/openapi.json says what there is."
+        hint: "GET /v1/openapi.json lists all requests."
     )
 
     static let noSuchStore = APIProblem(
@@ -29,15 +29,15 @@ extension APIProblem {
 
     static func notAllowed(_ methods: [String]) -> APIProblem {
         let allow = methods.joined(separator: ", ")
-        return APIProblem(405, "methodNotAllowed", "this takes \(allow)", allow: allow)
+        return APIProblem(405, "methodNotAllowed", "allowed methods: \(allow)", allow: allow)
     }
 
     /// A browser cannot connect to a socket, but a proxy in front of it may pass its request on.
     static let fromAPage = APIProblem(
         403,
         "forbidden",
-        "a request with an Origin comes from a page, and pages have no business here",
-        hint: "the pages of an app have an interface of their own: window.patchline."
+        "a request with an Origin is from a page, and pages may not use this socket",
+        hint: "pages use window.patchline instead."
     )
 
     /// A rejection by the HTTP server itself.

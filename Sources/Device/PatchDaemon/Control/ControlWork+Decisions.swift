@@ -15,12 +15,12 @@ extension ControlWork {
                 path: "\(Self.store)/approve",
                 name: "approve",
                 about:
-                    "As `patchsync approve`: what waits for that may come, of `patch` or of its `version`; with `all`, everything.",
+                    "As `patchsync approve`: approves the waiting version of `patch`, or its `version`; with `all`, every waiting version.",
                 body: .members(optional: [("patch", .text()), ("version", .text()), ("all", .bool)]),
                 answers: [
                     .init(
                         status: 200,
-                        about: "What may come, none where nothing waited.",
+                        about: "The approved versions. Empty if none waited.",
                         schema: .object([], optional: [("approved", .array(.document))], more: true)
                     )
                 ]
@@ -29,12 +29,12 @@ extension ControlWork {
                 method: .POST,
                 path: "\(Self.store)/postpone",
                 name: "postpone",
-                about: "As `patchsync postpone`: what is new starts in so many `seconds` at the earliest.",
+                about: "As `patchsync postpone`: new versions start after `seconds` at the earliest.",
                 body: .members([("seconds", .integer())]),
                 answers: [
                     .init(
                         status: 200,
-                        about: "Until when, which the owner's limit may shorten.",
+                        about: "The end of the postponement, which the owner's limit may shorten.",
                         schema: .object([("until", .text())], more: true)
                     )
                 ]
@@ -43,7 +43,7 @@ extension ControlWork {
                 method: .DELETE,
                 path: "\(Self.store)/postpone",
                 name: "endPostponement",
-                about: "As `patchsync postpone --end`: what waits may start again.",
+                about: "As `patchsync postpone --end`: the pending version may start again.",
                 answers: [
                     .init(
                         status: 200,
@@ -67,12 +67,12 @@ extension ControlWork {
         do throws(FormatError) {
             patch = fields.has("patch") ? try fields.name("patch") : nil
             version = fields.has("version") ? try fields.name("version") : nil
-            if version != nil, patch == nil { throw fields.broken("version", "goes with patch") }
+            if version != nil, patch == nil { throw fields.broken("version", "requires patch") }
             // A misspelled name must not approve all versions.
             guard try fields.bool("all", default: false) != (patch != nil) else {
                 throw fields.broken(
                     "patch",
-                    "or all must be there, and not both: all is true for everything that waits"
+                    "or all is required, but not both: all approves every waiting version"
                 )
             }
         } catch { throw .invalid(error) }
@@ -94,7 +94,7 @@ extension ControlWork {
             try await device.postpone(for: .seconds(seconds))
         }
         guard let until else {
-            throw APIProblem(Failure("it is put off for as long as the owner allows", code: .refused))
+            throw APIProblem(Failure("the owner's limit for postponements is reached", code: .refused))
         }
         try note([.postponed(until: until)], call)
         return .fields([("until", .text(until.description))])

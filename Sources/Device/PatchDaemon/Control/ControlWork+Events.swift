@@ -30,7 +30,8 @@ extension ControlWork {
             headers: [
                 .init(
                     name: "Last-Event-ID",
-                    about: "Go on behind this one, of the last \(EventLog.kept); without it with what comes.",
+                    about:
+                        "Continue after this event, one of the last \(EventLog.kept). Without it, only new events are sent.",
                     schema: .text()
                 )
             ],
@@ -38,8 +39,8 @@ extension ControlWork {
                 .init(
                     status: 200,
                     about:
-                        "Each `data` is an Event in JSON. `missed` counts the events that are gone unheard, and ends the stream. "
-                        + "It is 0 if the stream ends for another one: at most \(EventLog.mostListeners) are open at a time.",
+                        "Each `data` is an Event in JSON. `missed` counts the lost events, and ends the stream. "
+                        + "It is 0 if a newer stream replaces this one: at most \(EventLog.mostListeners) are open at a time.",
                     schema: .text(),
                     mediaType: "text/event-stream"
                 )

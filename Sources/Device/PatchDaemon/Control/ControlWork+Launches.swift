@@ -16,13 +16,13 @@ extension ControlWork {
                 path: "\(Self.store)/switch",
                 name: "switch",
                 about:
-                    "Starts what waits, as `patchsync switch`; open pages reload. With `channel` or `server` it follows another "
-                    + "one from now on.",
+                    "Starts the pending version, as `patchsync switch`; open pages reload. With `channel` or `server` it follows "
+                    + "another one.",
                 body: .members(optional: [("channel", .text()), ("server", .text())]),
                 answers: [
                     .init(
                         status: 200,
-                        about: "What runs now; or what is followed.",
+                        about: "The result, or the followed channel or server.",
                         schema: .object(
                             [],
                             optional: [
@@ -38,7 +38,7 @@ extension ControlWork {
                 method: .POST,
                 path: "\(Self.store)/confirm",
                 name: "confirm",
-                about: "Says that the launch on trial works; with `launch` only where it is this one.",
+                about: "Confirms the launch on trial; with `launch`, only if it is this one.",
                 body: .members(optional: [("launch", .text())]),
                 answers: [.init(status: 200, about: "Confirmed, also before.", schema: result)]
             ) { call in .json(try await confirm(call)) },
@@ -46,8 +46,8 @@ extension ControlWork {
                 method: .POST,
                 path: "\(Self.store)/rollback",
                 name: "rollBack",
-                about: "Goes back to what was confirmed before, as `patchsync rollback`.",
-                answers: [.init(status: 200, about: "What runs now.", schema: result)]
+                about: "Returns to the last confirmed version, as `patchsync rollback`.",
+                answers: [.init(status: 200, about: "The result, and the launch if it is on trial.", schema: result)]
             ) { call in
                 let device = try device(call)
                 let activation = try await Self.told { () async throws(SyncError) in try await device.rollBack() }
@@ -64,7 +64,7 @@ extension ControlWork {
                 method: .POST,
                 path: "\(Self.store)/background",
                 name: "background",
-                about: "Nobody sees the app any more: its startup timer pauses.",
+                about: "The app is hidden: its startup timer pauses.",
                 answers: [.init(status: 204, about: "Noted.")]
             ) { call in
                 let host = try host(call)
@@ -75,7 +75,7 @@ extension ControlWork {
                 method: .POST,
                 path: "\(Self.store)/foreground",
                 name: "foreground",
-                about: "The app is seen again.",
+                about: "The app is visible again.",
                 answers: [.init(status: 204, about: "Noted.")]
             ) { call in
                 let host = try host(call)

@@ -12,22 +12,22 @@ extension ControlWork {
                 method: .GET,
                 path: "\(Self.store)/settings",
                 name: "settings",
-                about: "As `patchsync set --json`: what rules are judged by, and which servers are asked.",
-                answers: [.init(status: 200, about: "What is set.", schema: .named("Settings"))]
+                about: "As `patchsync set --json`: the values for rules, and the servers.",
+                answers: [.init(status: 200, about: "The settings.", schema: .named("Settings"))]
             ) { call in .json(try device(call).configuration.facts) },
             ControlRoute(
                 method: .PATCH,
                 path: "\(Self.store)/settings",
                 name: "set",
                 about:
-                    "As `patchsync set`: a merge patch (RFC 7396), so null forgets what was set, and what is not named stays.",
+                    "As `patchsync set`: a merge patch (RFC 7396). Null removes a setting; a missing member changes nothing.",
                 body: .json(
                     DeviceSettings.schema.closed,
                     limit: ControlCall.bodyLimit,
                     type: "application/merge-patch+json",
                     isRequired: false
                 ),
-                answers: [.init(status: 200, about: "What is set now.", schema: .named("Settings"))]
+                answers: [.init(status: 200, about: "The new settings.", schema: .named("Settings"))]
             ) { call in .json(try await set(call)) },
         ]
     }

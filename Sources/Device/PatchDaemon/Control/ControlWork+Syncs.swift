@@ -15,28 +15,28 @@ extension ControlWork {
                 path: "\(Self.store)/sync",
                 name: "sync",
                 about:
-                    "As `patchsync sync --json`; the answer comes when it is over. With `dry-run` in the query it is the "
+                    "As `patchsync sync --json`; the response is sent when it is over. With `dry-run` in the query it is the "
                     + "cost alone.",
                 query: [
-                    .init(name: "dry-run", about: "Say what it would cost, and fetch nothing else.", schema: .text())
+                    .init(name: "dry-run", about: "Return only the cost, and download only metadata.", schema: .text())
                 ],
                 headers: [.init(name: "Prefer", about: "`respond-async`: do not wait for its end.", schema: .text())],
                 body: .members(optional: [("metered", .bool), ("retryFailed", .bool)]),
                 answers: [
                     .init(
                         status: 200,
-                        about: "What it came to, or what it would cost.",
+                        about: "The result, or the cost.",
                         schema: .either([.named("Sync"), .named("Cost")])
                     ),
-                    .init(status: 202, about: "It begins; the events tell what it comes to."),
+                    .init(status: 202, about: "The sync begins; an event reports its result."),
                 ]
             ) { call in try await sync(call) },
             ControlRoute(
                 method: .GET,
                 path: "\(Self.store)/cost",
                 name: "cost",
-                about: "As `patchsync sync --dry-run --json`: what a sync would fetch, and what that costs.",
-                answers: [.init(status: 200, about: "What it would cost.", schema: .named("Cost"))]
+                about: "As `patchsync sync --dry-run --json`: the versions that a sync would download, and their cost.",
+                answers: [.init(status: 200, about: "The cost.", schema: .named("Cost"))]
             ) { call in .json(try await cost(call, SyncWish())) },
         ]
     }

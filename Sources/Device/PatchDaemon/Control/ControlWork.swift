@@ -67,7 +67,7 @@ struct ControlWork: Sendable {
                 answers: [
                     .init(
                         status: 200,
-                        about: "What answers here.",
+                        about: "The version of the program, and its stores.",
                         schema: .object([("version", .text()), ("stores", .array(.text()))], more: true)
                     )
                 ]
@@ -82,7 +82,7 @@ struct ControlWork: Sendable {
                 method: .GET,
                 path: "/v1/stores",
                 name: "listStores",
-                about: "Each store, as GET /v1/stores/{store} tells it.",
+                about: "Each store, as in GET /v1/stores/{store}.",
                 answers: [
                     .init(
                         status: 200,
@@ -104,7 +104,7 @@ struct ControlWork: Sendable {
                 method: .GET,
                 path: Self.store,
                 name: "describeStore",
-                about: "Where its pages are, what runs, and when its server is asked next.",
+                about: "The URL of its pages, its active versions, and the time of the next request to its server.",
                 answers: [.init(status: 200, about: "The store.", schema: Self.overview)]
             ) { call in .json(try await Self.overview(of: try host(call))) },
             ControlRoute(
@@ -112,7 +112,7 @@ struct ControlWork: Sendable {
                 path: "\(Self.store)/status",
                 name: "status",
                 about: "As `patchsync status --json`.",
-                answers: [.init(status: 200, about: "Where the device stands.", schema: .named("Status"))]
+                answers: [.init(status: 200, about: "The state of the device.", schema: .named("Status"))]
             ) { call in
                 let device = try device(call)
                 return .json(try Self.told { () throws(SyncError) in try device.status().json(device.configuration) })
@@ -123,9 +123,9 @@ struct ControlWork: Sendable {
                 name: "explain",
                 about: "As `patchsync explain --json`: why the device gets or does not get each listed version.",
                 query: [
-                    .init(name: "patch", about: "This one alone.", schema: .text()),
-                    .init(name: "version", about: "Of the patch, this one alone.", schema: .text()),
-                    .init(name: "at", about: "As if it were then: YYYY-MM-DDTHH:MM:SSZ.", schema: .text()),
+                    .init(name: "patch", about: "Only this patch.", schema: .text()),
+                    .init(name: "version", about: "Only this version of the patch.", schema: .text()),
+                    .init(name: "at", about: "The time for which to decide: YYYY-MM-DDTHH:MM:SSZ.", schema: .text()),
                 ],
                 answers: [.init(status: 200, about: "Why.", schema: .named("Explanation"))]
             ) { call in .json(try explain(call)) },
@@ -133,8 +133,10 @@ struct ControlWork: Sendable {
                 method: .GET,
                 path: "\(Self.store)/log",
                 name: "log",
-                about: "As `patchsync log --json`: what happened to the store, the oldest first.",
-                query: [.init(name: "since", about: "Nothing before this: YYYY-MM-DDTHH:MM:SSZ.", schema: .text())],
+                about: "As `patchsync log --json`: the events of the store, oldest first.",
+                query: [
+                    .init(name: "since", about: "Only lines from this time on: YYYY-MM-DDTHH:MM:SSZ.", schema: .text())
+                ],
                 answers: [
                     .init(
                         status: 200,

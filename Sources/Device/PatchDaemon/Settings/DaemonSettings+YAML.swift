@@ -95,8 +95,8 @@ extension SettingsText {
         guard server == nil, root == nil, channel == nil else {
             throw fault(
                 key.line,
-                "\(key.text) has one of server, root and channel without the others that a store is made from",
-                hint: "name server and root, or none of them where `patchsync init` makes the store."
+                "\(key.text) has only some of server, root and channel; a new store needs server and root",
+                hint: "set server and root, or none of the three if `patchsync init` makes the store."
             )
         }
         return nil

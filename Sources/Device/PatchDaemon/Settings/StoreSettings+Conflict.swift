@@ -5,7 +5,7 @@ extension StoreSettings {
     package var conflict: String? {
         for (setting, folder) in folders where folder.starts(with: store) || store.starts(with: folder) {
             // A client with the access token could read or change the store's files.
-            return "\(setting.name) of \(name) must not be its store, lie in it or hold it"
+            return "\(setting.name) of \(name) must not be its store, be in it or contain it"
         }
         if isOpen, uploads != nil {
             return "open and uploads of \(name) exclude each other: uploads are for clients with the access token"

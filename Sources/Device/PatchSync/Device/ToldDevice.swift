@@ -64,14 +64,14 @@ package struct ToldDevice: Equatable, Sendable {
         network = try NetworkUse(fields)
         consent = try UpdatePolicy(fields).consent
         if let other = fields.object.members.map(\.key.text).first(where: { !Self.known.contains($0) }) {
-            throw fields.broken(other, "is no fact: must be one of \(Self.known.sorted().joined(separator: ", "))")
+            throw fields.broken(other, "is not a fact: must be one of \(Self.known.sorted().joined(separator: ", "))")
         }
         var (installed, ids) = ([Installed](), Set<PatchID>())
         let rows = fields.has("installed") ? try fields.array("installed", limit: Limits.patchesInList) : []
         for (index, value) in rows.enumerated() {
             let row = try Fields(value, of: document, at: "installed[\(index)]")
             let label = Label(patchID: try row.name("patchId"), version: try row.name("version"))
-            guard ids.insert(label.patchID).inserted else { throw row.broken("patchId", "must be there once") }
+            guard ids.insert(label.patchID).inserted else { throw row.broken("patchId", "must occur once") }
             installed.append(row.has("sha256") ? .whole(try InstalledPatch(row)) : .listed(label))
         }
         self.installed = installed

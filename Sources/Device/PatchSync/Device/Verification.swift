@@ -108,7 +108,7 @@ extension Device {
         do {
             let path = try store.place(of: column).path
             guard try store.files.status(of: path) != nil else {
-                let fault = "\(name): is not here, as after `--entry-signatures manifest`: the next sync brings it"
+                let fault = "\(name): is missing, as after `--entry-signatures manifest`; the next sync downloads it"
                 return [CheckRecord(.assetSignature, of: name, fault: fault)]
             }
             let bytes = try store.files.read(path, limit: Limits.signatureColumn)

@@ -29,6 +29,6 @@ package struct StaleMirror: Equatable, Sendable {
 
 extension StaleMirror: CustomStringConvertible {
     package var description: String {
-        "the server is behind: its timestamp is version \(offered), and \(known) is known; what is known was kept"
+        "the server is behind: its timestamp is version \(offered), but version \(known) is known and was kept"
     }
 }

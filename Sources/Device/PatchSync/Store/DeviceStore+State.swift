@@ -230,7 +230,7 @@ extension FileError {
 
 /// The rules that a well-formed file of the store must follow.
 enum StoreRule {
-    static let name = "is not what its name says"
-    static let readBack = "would not be read as it was written"
+    static let name = "does not match its name"
+    static let readBack = "cannot be read back as it was written"
     static let selection = "names a selection that it does not have"
 }

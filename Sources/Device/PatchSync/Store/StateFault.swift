@@ -25,8 +25,8 @@ extension StateFault: CustomStringConvertible {
     package var description: String {
         let goesBy =
             switch standby {
-            case .previous: "what proved itself before runs; what waited or was on trial is chosen anew"
-            case .embedded: "what the app ships runs"
+            case .previous: "the last confirmed version runs; a pending version or trial is chosen again"
+            case .embedded: "the embedded version runs"
             case .nothing: "nothing counts as installed until the next sync"
             }
         return "\(error.description); \(goesBy)"

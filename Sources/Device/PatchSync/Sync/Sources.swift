@@ -29,7 +29,7 @@ extension MirrorFault: CustomStringConvertible {
         switch wrong {
         case .failed(let error): "\(server): \(error)"
         case .stale(let stale): "\(server): \(stale)"
-        case .lied(let error): "\(server) sent what was not signed: \(error)"
+        case .lied(let error): "\(server) sent unsigned data: \(error)"
         }
     }
 }

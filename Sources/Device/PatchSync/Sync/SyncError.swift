@@ -83,17 +83,17 @@ extension SyncError: CustomStringConvertible {
         case .format(let error): error.description
         case .file(let error): error.description
         case .lock(let error): error.description
-        case .object(let entry, let field): "\(entry): \(field) of the bytes is not the one its entry says"
+        case .object(let entry, let field): "\(entry): the \(field) does not match its entry"
         case .pack(let pack, let error): "\(pack): \(error)"
-        case .noStore(let path): "\(path) is no Patchline store"
+        case .noStore(let path): "\(path) is not a Patchline store"
         case .storeIncomplete(let path): "\(path) is missing from the store"
         case .storeExists(let path): "\(path) is a store already"
         case .rootNamesNoApp: "the root of trust names no app (x-patchline-app)"
         case .nothingPending: "No pending version to switch to"
         case .nothingToRollBackTo: "there is no earlier confirmed version to roll back to"
         case .nothingInstalled: "nothing is installed yet"
-        case .waitsForLaunch: "what waits runs from the next launch on; reload and switch do not activate it"
-        case .heldBack(let hold): "what waits must not start yet: it is \(hold)"
+        case .waitsForLaunch: "the pending version starts at the next launch; reload and switch do not activate it"
+        case .heldBack(let hold): "the pending version must not start yet: it is \(hold)"
         case .noRoom(let label, let wait): "\(label) \(wait)"
         // Pages made for Meteor recognise these two errors by their first words.
         case .blacklisted(let label, let until):
@@ -102,14 +102,14 @@ extension SyncError: CustomStringConvertible {
             "\(label): Skipping downloading new version because it is made for another native part and potentially "
                 + "incompatible; this device is \(platform.name) \(platform.compatibility)"
                 + (needs.map { ", it needs \($0)" } ?? "")
-        case .embedded(let path, .missing(let name)): "\(path): \(name) is missing from what the app ships"
+        case .embedded(let path, .missing(let name)): "\(path): \(name) is missing from the embedded files"
         case .embedded(let path, let error): "\(path): \(error)"
         case .otherAppBuild(let given, let embedded):
-            "this is build \(given), and what it ships is for build \(embedded)"
-        case .unreadable(let error): "it was not written, for it could not be read again: \(error.description)"
-        case .waitsForTrial: "a version is on trial; what a sync costs is told once it is confirmed"
-        case .notKept(let why?): "this store is not kept at present: \(why)"
-        case .notKept(nil): "this store is not kept at present: it begins, or ends"
+            "this is build \(given), but the embedded files are for build \(embedded)"
+        case .unreadable(let error): "it was not written, because it could not be read back: \(error.description)"
+        case .waitsForTrial: "a version is on trial; the cost of a sync is known once it is confirmed"
+        case .notKept(let why?): "this store is not available now: \(why)"
+        case .notKept(nil): "this store is not available now: it is starting or stopping"
         case .trialRunning: "the first version is still on trial; no channel can be changed before it is confirmed"
         }
     }

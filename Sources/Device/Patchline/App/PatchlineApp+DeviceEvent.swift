@@ -47,11 +47,11 @@ extension DeviceEvent {
         case .failed(let failure): "\(failure.patchID) \(failure.version) failed: \(failure.error)"
         case .update(let label): "\(label) is listed for this device"
         case .updateDone(let label): "\(label) is downloaded"
-        case .script(let label): "\(label) is part of what runs"
+        case .script(let label): "\(label) is active"
         case .awaiting(let version): "\(version.label) waits for approval"
         case .approved(let label): "\(label) was approved"
-        case .postponed(let until): "what is new was postponed until \(until)"
-        case .postponementEnded: "what waits may start again"
+        case .postponed(let until): "new versions were postponed until \(until)"
+        case .postponementEnded: "the pending version may start again"
         case .asked(let asked):
             switch (asked.question, asked.isHit) {
             case (.share(let share), true):

@@ -52,14 +52,14 @@ extension PatchlineApp.Event: CustomStringConvertible {
         case .serving(let version, let onTrial): "serving \(version)\(onTrial ? ", on trial" : "")"
         case .confirmed(let version): "confirmed: \(version)"
         case .rolledBack(let good, let bad, let why):
-            "\(bad) was taken back\(why.map { ": \($0)" } ?? ""); \(good.map { "back to \($0)" } ?? "nothing runs")"
-        case .unproven(let version): "\(version) did not confirm in its time; it stays, for there is no other"
+            "\(bad) was rolled back\(why.map { ": \($0)" } ?? ""); \(good.map { "back to \($0)" } ?? "nothing runs")"
+        case .unproven(let version): "\(version) was not confirmed in time; it stays, because there is no other version"
         case .superseded(let version, let next): DeviceEvent.words(ofSuperseded: version, by: next)
         case .withdrawn(let ids): "withdrawn: \(ids.joined(separator: ", "))"
         case .following(let channel): "following channel \(channel)"
         case .damaged(let files): "damaged, and not served until a sync heals it: \(files.joined(separator: ", "))"
         case .syncing(let percent): "a sync has fetched \(percent) %"
-        case .synced(let isNew): isNew ? "synced: something new waits" : "synced: nothing new"
+        case .synced(let isNew): isNew ? "synced: a new version is pending" : "synced: nothing new"
         case .putOff(let versions):
             "put off while metered: \(versions.map(\.version.description).joined(separator: ", "))"
         case .syncFailed(let why): "the sync failed: \(why)"
@@ -99,7 +99,9 @@ extension PatchlineApp.Event {
         case .withdrawn(let ids): self = .withdrawn(ids.map(\.text))
         case .following(let channel): self = .following(channel: channel.text)
         case .bundleMissing(let id, let there):
-            self = .trouble("no bundle \(id) is in what runs; there is \(there.map(\.text).joined(separator: ", "))")
+            self = .trouble(
+                "the active versions have no bundle \(id); there is \(there.map(\.text).joined(separator: ", "))"
+            )
         case .scriptFailed(let failure): self = .trouble(failure.description)
         case .scriptsLeftOut(let page, let reason): self = .trouble(reason.words(page))
         case .stalePage(let version): self = .trouble(DeviceEvent.words(ofStalePage: version))

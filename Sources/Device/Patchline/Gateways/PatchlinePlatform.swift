@@ -125,7 +125,7 @@ public struct PatchlinePlatform: Sendable {
             return .installed(version: version.number, run: run == .now ? .now : .atNextLaunch)
         case .delete?: return .deleted
         case .keep(let reason)?: return .kept(reason.description)
-        case nil: preconditionFailure("a sync that does not fail comes to something")
+        case nil: preconditionFailure("a sync that does not fail has a result")
         }
     }
 

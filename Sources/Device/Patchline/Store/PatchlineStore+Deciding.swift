@@ -76,7 +76,7 @@ extension PatchlineStore {
         var (id, label): (PatchID?, VersionLabel?) = (nil, nil)
         if let patch { id = try Self.parsed(patch, "the patch id '\(patch)'") }
         if let version { label = try Self.parsed(version, "the version '\(version)'") }
-        guard id != nil || label == nil else { throw PatchlineError("a version is of a patch: name both") }
+        guard id != nil || label == nil else { throw PatchlineError("a version needs its patch: give both") }
         let device = try present
         let approval = try await rethrowing { [id, label] () throws(SyncError) in try await device.approve(id, label) }
         guard case .approved(let versions) = approval else {
@@ -96,7 +96,7 @@ extension PatchlineStore {
         let device = try present
         let until = try await rethrowing { () throws(SyncError) in try await device.postpone(for: duration) }
         guard let until else {
-            throw PatchlineError("it was postponed for as long as this device's owner allows", code: .refused)
+            throw PatchlineError("the owner's limit for postponements is reached", code: .refused)
         }
         return Moment(until)
     }

@@ -230,7 +230,7 @@ extension PatchlineStore {
                 throw PatchlineError(.file(error))
             }
             guard SHA256Digest(of: bytes) == digest, let text = String(validating: bytes, as: UTF8.self) else {
-                throw PatchlineError("\(version): sha256 of the bytes is not the one its entry says", code: .refused)
+                throw PatchlineError("\(version): the sha256 does not match its entry", code: .refused)
             }
             return text
         }

@@ -63,7 +63,7 @@ extension FileError: CustomStringConvertible {
             .exists(let operation, let path) where BrokenLink(onTheWayTo: path) != nil:
             "\(operation.phrase) \(path): \(BrokenLink(onTheWayTo: path)?.description ?? "")"
         case .notFound(let operation, let path): "\(operation.phrase) \(path): it does not exist"
-        case .exists(let operation, let path): "\(operation.phrase) \(path): something is there already"
+        case .exists(let operation, let path): "\(operation.phrase) \(path): it already exists"
         case .noSpace(let operation, let path): "\(operation.phrase) \(path): the disk is full"
         case .readOnly(let operation, let path): "\(operation.phrase) \(path): the file system is read-only"
         case .permission(let operation, let path): "\(operation.phrase) \(path): permission denied"

@@ -56,15 +56,15 @@ extension LoaderError: CustomStringConvertible {
         case .archive(let name?, let error): "the package's \(name) \(error)"
         case .missing(let name): "the package has no \(name)"
         case .unknown(let name): "the package has a file \(name) beside script.zip and key"
-        case .tooMany(let count, let limit): "\(count) scripts are too many for one package; \(limit) are the most"
-        case .twice(let name): "two scripts are called \(name)"
-        case .noMain: "none of the scripts is called main.js, which is the one that is run"
+        case .tooMany(let count, let limit): "a package has at most \(limit) scripts, not \(count)"
+        case .twice(let name): "two scripts are named \(name)"
+        case .noMain: "no script is named main.js, the one that runs"
         case .notUTF8(let name): "the script \(name) is not UTF-8"
-        case .record(let error): "what the package says of itself is malformed: \(error)"
-        case .signature(let error): "the package's signature does not hold: \(error)"
+        case .record(let error): "the package's description is malformed: \(error)"
+        case .signature(let error): "the package's signature is not valid: \(error)"
         case .moved(let place, let from): "the package of \(from) was found in place of \(place)"
         case .unnamed(let place):
-            "the package does not say that it is \(place), so it may be an older one, or another app version's"
+            "the package does not state that it is \(place), so it may be older or for another app version"
         case .notNewer(let version, let installed):
             "version \(version) is not newer than \(installed), which is installed"
         }

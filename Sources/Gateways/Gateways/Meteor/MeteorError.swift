@@ -51,12 +51,12 @@ extension MeteorError: CustomStringConvertible {
         case .twice(let path): "The asset manifest has two entries of one path: \(path)"
         case .twiceURL(let url): "The asset manifest has two entries of one URL: \(url)"
         case .reserved(let path) where path == MeteorAsset.kept:
-            "The asset manifest names program.json, under which a device keeps the manifest itself"
-        case .reserved(let path): "The asset manifest names \(path), which is the page, and stands in no manifest"
+            "The asset manifest names program.json, the device's own copy of the manifest"
+        case .reserved(let path): "The asset manifest names \(path), the page, which must not be listed"
         case .tooLarge(let bytes?, let limit):
-            "Skipping downloading new version because its files have \(bytes) bytes, and \(limit) are the most"
+            "Skipping downloading new version because its files have \(bytes) bytes; the limit is \(limit)"
         case .tooLarge(nil, let limit):
-            "Skipping downloading new version because its files have more than the \(limit) bytes that are the most"
+            "Skipping downloading new version because its files exceed the limit of \(limit) bytes"
         case .blacklisted: "Skipping downloading blacklisted version"
         case .incompatible:
             "Skipping downloading new version because the Cordova platform version or plugin versions have changed "

@@ -102,7 +102,7 @@ extension PlatformDecision.Reason: CustomStringConvertible {
         case .paused: "the server asks to wait"
         case .notInShare(let share, let draw):
             "the version is for \(share.tenths) of 10 devices, and this one drew \(draw.number)"
-        case .conditionMissed: "the version is for devices of which something else is true"
+        case .conditionMissed: "the version is for devices that meet another condition"
         case .lower(let version, let highest): "version \(version) is lower than \(highest), which was installed here"
         }
     }

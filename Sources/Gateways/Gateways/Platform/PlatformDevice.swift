@@ -18,7 +18,7 @@ package struct PlatformDevice: Equatable, Sendable {
     package init(_ bytes: [UInt8]) throws(FormatError) {
         let fields = try Fields(JSON.document(bytes, named: Self.document, limit: Self.limit), of: Self.document)
         let number = try fields.integer("draw", in: PlatformDraw.range)
-        guard let draw = PlatformDraw(number) else { preconditionFailure("a number in its range is no draw") }
+        guard let draw = PlatformDraw(number) else { preconditionFailure("a number in its range is not valid") }
         var reports: [PlatformReports.Report] = []
         for (index, row) in try fields.array("reports", limit: Limits.platformReports).enumerated() {
             reports.append(try .init(Fields(row, of: Self.document, at: "reports[\(index)]")))
@@ -43,7 +43,7 @@ extension PlatformReports.Report {
         if fields.has("code") {
             guard let code = PlatformError.Code(rawValue: try fields.integer("code", in: PlatformError.Code.range))
             else {
-                preconditionFailure("a code between the first and the last is none")
+                preconditionFailure("a code between the first and the last is not valid")
             }
             outcome = .failed(code)
         }

@@ -72,8 +72,8 @@ extension PlatformError: CustomStringConvertible {
         case .noScripts: "the package has no scripts"
         case .noKey: "the package has no key"
         case .tooLarge(let limit): "the package is over \(limit) bytes"
-        case .signature(let error): "the package's signature does not hold: \(error)"
-        case .encryption(let error): "the package's scripts: what is encrypted \(error)"
+        case .signature(let error): "the package's signature is not valid: \(error)"
+        case .encryption(let error): "the package's scripts: the encrypted data \(error)"
         case .compression(let error): "the package's scripts: \(error)"
         case .scriptArchive(let error): "the package's archive of scripts \(error)"
         case .scripts(let error): error.description

@@ -31,7 +31,7 @@ package struct PlatformReport: Equatable, Sendable {
                 throw FormatError(Self.document, field: name, rule: "is not known on \(page.rawValue)")
             }
             guard fields.updateValue(value, forKey: name) == nil else {
-                throw FormatError(Self.document, field: name, rule: "stands twice")
+                throw FormatError(Self.document, field: name, rule: "occurs twice")
             }
         }
         func parsed<Value>(_ name: String, _ rule: String, _ read: (String) -> Value?) throws(FormatError) -> Value {

@@ -50,9 +50,9 @@ extension TarError: CustomStringConvertible {
     package var description: String {
         switch self {
         case .tooLarge(let limit): "is over \(limit) bytes"
-        case .length(let count): "is not a tar archive: \(Words.bytes(count)) are no whole number of blocks of 512"
+        case .length(let count): "is not a tar archive: \(Words.bytes(count)) are not a multiple of 512"
         case .noEnd: "ends without the two blocks of zeros that end a tar archive"
-        case .bytesBehind: "has something behind its end, where only zeros may stand"
+        case .bytesBehind: "has data after its end, where only zero bytes are valid"
         case .tooMany(let limit): "has more than \(limit) entries"
         case .header(let number, let rule): "has an entry \(number) that \(rule)"
         case .entry(let name, let rule): "has an entry \(name) that \(rule)"
@@ -63,11 +63,11 @@ extension TarError: CustomStringConvertible {
 extension TarError.HeaderRule: CustomStringConvertible {
     package var description: String {
         switch self {
-        case .notTar: "does not begin with a header of ustar"
-        case .checksum: "does not have its checksum"
+        case .notTar: "does not begin with a ustar header"
+        case .checksum: "has a wrong checksum"
         case .nameNotUTF8: "has a name which is not UTF-8"
         case .number(let field): "has a \(field) which is not written in octal digits"
-        case .prefix: "has something behind its name and owner, where nothing may stand"
+        case .prefix: "has data after its name and owner"
         }
     }
 }
@@ -76,15 +76,15 @@ extension TarError.EntryRule: CustomStringConvertible {
     package var description: String {
         switch self {
         case .name(let problem): "has a name which \(problem.rawValue)"
-        case .nested: "lies in a folder"
+        case .nested: "is in a folder"
         case .nameTooLong: "has a name over 100 bytes"
-        case .doubled: "stands twice"
+        case .doubled: "occurs twice"
         case .hardLink: "is a hard link"
         case .symbolicLink: "is a symbolic link"
         case .folder: "is a folder"
-        case .special(let kind): "is no file but of kind \(kind)"
+        case .special(let kind): "is not a file, but of kind \(kind)"
         case .linked: "names another file"
-        case .breaksOff(let missing): "breaks off; \(Words.bytes(missing)) are missing"
+        case .breaksOff(let missing): "is truncated; \(Words.bytes(missing)) are missing"
         case .padding: "is followed by bytes that are not zero"
         }
     }

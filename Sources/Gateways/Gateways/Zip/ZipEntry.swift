@@ -30,7 +30,7 @@ struct ZipEntry {
         end: Int
     ) throws(ZipError) {
         guard let listed = ListedRecord(at: place, in: bytes, until: listEnd) else {
-            throw .list("breaks off at entry \(number)")
+            throw .list("is truncated at entry \(number)")
         }
         let (path, isFolder): (AssetPath, Bool)
         do throws(ZipError.EntryRule) { (path, isFolder) = try listed.shared.pathAndKind() } catch {

@@ -16,7 +16,7 @@ enum OpenFileError: Error, Equatable, Sendable {
 extension OpenFileError: CustomStringConvertible {
     var description: String {
         switch self {
-        case .notFound: "it is not a regular file below its folder, or not there"
+        case .notFound: "it does not exist, or is not a regular file below its folder"
         case .failed(let error): "\(error)"
         case .shrank: "it became shorter while it was read"
         }

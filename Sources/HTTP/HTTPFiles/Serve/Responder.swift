@@ -152,7 +152,7 @@ struct Responder: Sendable {
             let (bytes, isTaken) = taken.withLockedValue(\.self)
             let isAll = isTaken && !Task.isCancelled && bytes == stream.length ?? bytes
             if isTaken, !isAll, !Task.isCancelled, channel.isActive {
-                sent.trouble = "the stream is not as long as it says"
+                sent.trouble = "the stream does not have its declared length"
             }
             if isAll { sent.isWhole = await end(framing, afterNothing: bytes == 0) }
         } catch is ClientGone {

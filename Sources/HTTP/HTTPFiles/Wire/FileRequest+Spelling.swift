@@ -5,7 +5,7 @@ extension FileRequest {
     /// being misled.
     package var spellingFault: String? {
         if !isPlain { return "the path holds a segment that is empty, . or .." }
-        if Self.hidesPlainCharacter(spelledPath) { return "the path spells a plain character by its number" }
+        if Self.hidesPlainCharacter(spelledPath) { return "the path percent-encodes a plain character" }
         return nil
     }
 

@@ -16,8 +16,8 @@ package struct ListenerNames: Equatable, Sendable {
 
         package var message: String {
             switch self {
-            case .otherName: "This listener answers to localhost and to addresses, and to no other name."
-            case .foreignOrigin: "Pages of other origins get nothing here."
+            case .otherName: "This listener accepts only localhost and IP addresses as its name."
+            case .foreignOrigin: "Requests from pages of other origins are rejected."
             }
         }
 

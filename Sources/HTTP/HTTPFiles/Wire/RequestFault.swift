@@ -43,7 +43,7 @@ package enum RequestFault: Error, Equatable, Sendable {
         switch self {
         case .malformed(let rule): "Bad request: \(rule)."
         case .target: "Bad request: the target is not a path."
-        case .unsupportedVersion: "Only HTTP/1.1 and HTTP/1.0 are spoken here."
+        case .unsupportedVersion: "Only HTTP/1.1 and HTTP/1.0 are supported."
         case .unknownMethod: "Unknown method."
         case .unsupportedTransferCoding: "Unknown transfer coding."
         case .unsupportedExpectation: "Unknown expectation."

@@ -141,7 +141,7 @@ extension JavaScriptEngine {
     func exception(thrown: JavaScriptValue) -> JavaScriptException {
         let patch = blame(thrown)
         guard unsafe JSValueIsInstanceOfConstructor(context, thrown.raw, errorConstructor.value.raw, nil) else {
-            return JavaScriptException(message: "it throws \(describe(thrown)), which is no error", patch: patch)
+            return JavaScriptException(message: "it throws \(describe(thrown)), which is not an error", patch: patch)
         }
         var failure = JavaScriptException(
             message: text(of: thrown) ?? "it throws an error without a text",
@@ -180,8 +180,8 @@ extension JavaScriptEngine {
 extension EngineLimits.Stop {
     var sentence: String {
         switch self {
-        case .time: "it ran for longer than it may"
-        case .memory: "it took more memory than it may"
+        case .time: "it exceeded its time limit"
+        case .memory: "it exceeded its memory limit"
         }
     }
 }

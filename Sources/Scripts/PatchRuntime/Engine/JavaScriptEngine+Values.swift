@@ -114,8 +114,8 @@ extension JavaScriptEngine {
         case kJSTypeNumber: return .number(unsafe JSValueToNumber(context, value.raw, nil))
         case kJSTypeString: return .string(text(of: value) ?? "")
         case kJSTypeObject: break
-        case kJSTypeSymbol: throw PatchMismatch(wanted: "a value that Swift has", found: "a symbol")
-        default: throw PatchMismatch(wanted: "a value that Swift has", found: "a BigInt")
+        case kJSTypeSymbol: throw PatchMismatch(wanted: "a value that Swift supports", found: "a symbol")
+        default: throw PatchMismatch(wanted: "a value that Swift supports", found: "a BigInt")
         }
         if let object = hostObject(value) { return .object(object) }
         if unsafe JSObjectIsFunction(context, value.raw) { return .function(objects.patchFunction(value)) }

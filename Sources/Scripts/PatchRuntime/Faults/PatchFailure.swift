@@ -66,11 +66,11 @@ extension PatchCallError: CustomStringConvertible {
     public var description: String {
         switch self {
         case .withdrawn(let patch): "the patch \(patch) is withdrawn, and its functions with it"
-        case .noHost: "the host of this function is gone"
+        case .noHost: "the host of this function no longer exists"
         case .mismatch(let mismatch): "a value for a script \(mismatch)"
         case .exposedElsewhere(let name): "\(name) is exposed by another host"
         case .nameTaken(let name): "\(name) is exposed already"
-        case .noParent(let name): "\(name) is not exposed, and so is no parent"
+        case .noParent(let name): "\(name) is not exposed, so it cannot be a parent"
         }
     }
 }

@@ -46,7 +46,7 @@ extension HostCore {
             kind: .wrongResult,
             patch: patch,
             version: version(of: patch),
-            message: "what it returns for \(method) \(mismatch)",
+            message: "its result for \(method) \(mismatch)",
             file: nil,
             line: nil,
             column: nil,

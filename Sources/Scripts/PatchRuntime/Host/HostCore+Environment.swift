@@ -39,7 +39,7 @@ extension HostCore {
             throw PatchMisuse(description: "a patch can wait for 0 to 1e9 seconds, not for \(seconds)")
         }
         guard scheduled < Self.mostScheduled else {
-            throw PatchMisuse(description: "patches have left \(Self.mostScheduled) things for later already")
+            throw PatchMisuse(description: "patches have already scheduled \(Self.mostScheduled) calls")
         }
         scheduled += 1
         let (held, owner, reference) = (engine.hold(work), language.text(\.owner), reference)

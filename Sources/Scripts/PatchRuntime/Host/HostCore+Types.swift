@@ -80,7 +80,7 @@ extension HostCore: ValueCrossing {
         case .script(let kept as KeptFunction) where kept.reference === reference: kept.function.value
         case .script, .swift:
             engine.nativeFunction { [unowned self] _, given in
-                engine.value(try function.call(try read(given, method: "a function of the host's")), objects: self)
+                engine.value(try function.call(try read(given, method: "a host function")), objects: self)
             }
         }
     }

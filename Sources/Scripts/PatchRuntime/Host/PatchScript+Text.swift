@@ -9,7 +9,7 @@ extension PatchScript {
         case .altered: throw failure(.altered, "its file is not the one that was signed")
         case .bytes(let bytes):
             guard bytes.count <= Self.largest else {
-                throw failure(.tooLarge, "it has \(bytes.count) bytes, and \(Self.largest) are the most")
+                throw failure(.tooLarge, "it has \(bytes.count) bytes; the limit is \(Self.largest)")
             }
             guard let text = String(validating: bytes, as: UTF8.self) else {
                 throw failure(.notUTF8, "it is not UTF-8")

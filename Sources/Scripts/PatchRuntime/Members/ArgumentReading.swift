@@ -23,7 +23,7 @@ struct ArgumentReading {
 
     private var misuse: PatchMisuse {
         let noun = wanted == 1 ? "1 argument" : "\(wanted) arguments"
-        return PatchMisuse(description: "\(method) wants \(noun) and was given \(values.count)")
+        return PatchMisuse(description: "\(method) expects \(noun) but received \(values.count)")
     }
 }
 
@@ -31,7 +31,7 @@ extension PatchMember {
     /// The object that a script called the method on.
     static func object<Object>(_ object: AnyObject?, as _: Object.Type, method: String) throws(PatchMisuse) -> Object {
         guard let object = object as? Object else {
-            throw PatchMisuse(description: "\(method) is called on no \(Object.self)")
+            throw PatchMisuse(description: "\(method) must be called on a \(Object.self)")
         }
         return object
     }

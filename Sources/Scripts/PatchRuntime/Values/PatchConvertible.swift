@@ -72,7 +72,7 @@ extension Int: PatchConvertible {
     public var patchValue: PatchValue {
         get throws(PatchMismatch) {
             guard let number = Double(exactly: self) else {
-                throw PatchMismatch(wanted: "a whole number that JavaScript has", found: "\(self)")
+                throw PatchMismatch(wanted: "a whole number that JavaScript supports", found: "\(self)")
             }
             return .number(number)
         }
