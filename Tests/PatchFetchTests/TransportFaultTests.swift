@@ -54,7 +54,7 @@ struct TransportFaultTests {
         )
         #expect(unreachable == "role.json: cannot connect to updates.example.com:443")
         let nameless = await words(TransportFault.noAddress(host: "updates.example.com"))
-        #expect(nameless == "the name service tells no address of updates.example.com")
+        #expect(nameless == "the name service has no address for updates.example.com")
         let handshake = await words(NIOSSLError.uncleanShutdown)
         #expect(handshake == "role.json: the connection ended in the TLS handshake")
     }

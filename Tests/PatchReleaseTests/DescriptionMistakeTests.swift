@@ -42,17 +42,17 @@ struct DescriptionMistakeTests {
             ["7: patches[0].gateways[1] must be meteor"]
         ),
         (
-            "a bundle that Meteor's clients could not take", "version: 1.0.0",
+            "a bundle that Meteor's clients cannot install", "version: 1.0.0",
             "version: 1.0.0\n    gateways: [meteor]",
             [
-                "7: patches[0].gateways: Meteor's clients could not take it: Couldn't load runtime config from index file"
+                "7: patches[0].gateways: Meteor's clients cannot install it: Couldn't load runtime config from index file"
             ]
         ),
         (
             "a bundle for Meteor's clients that requires a patch", "version: 1.0.0",
             "version: 1.0.0\n    gateways: [meteor]\n    requires: {fix: [\"1\"]}",
             [
-                "7: patches[0].gateways: Meteor's clients could not take it: it requires fix, which their wire cannot carry"
+                "7: patches[0].gateways: Meteor's clients cannot install it: it requires fix, which their format cannot express"
             ]
         ),
         (
@@ -109,7 +109,7 @@ struct DescriptionMistakeTests {
         ),
         (
             "an id twice", "id: fix", "id: web",
-            ["10: patches[1].id stands twice; a description names the newest version of an id once"]
+            ["10: patches[1].id is listed twice; list each id once, with its newest version"]
         ),
         (
             "a version that YAML takes for a number", "version: 1.0.0", "version: 1.0",
@@ -187,7 +187,7 @@ struct DescriptionMistakeTests {
         ),
         (
             "parentheses", "rollout: 10%", "condition: (region==eu)",
-            ["15: patches[1].rules.condition has parentheses, and there are none: && binds tighter than ||"]
+            ["15: patches[1].rules.condition must not contain parentheses; && binds tighter than ||"]
         ),
         (
             "a caret before a version", "rollout: 10%", "appVersion: ^2.1",
@@ -290,7 +290,7 @@ struct DescriptionMistakeTests {
         ),
         (
             "file: a.js", "file: a.js\n    security: {text: a hole}\n    requires: {web: [\"1.0.0\"]}",
-            "14: patches[1].security: on devices that take only such versions it waits for web 1.0.0"
+            "14: patches[1].security: devices that install only security versions wait for web 1.0.0"
         ),
         ("rollout: 10%", "rollout: 10", "15: patches[1].rules.rollout 10 is 0.1% of devices; 10% is a percentage"),
     ])

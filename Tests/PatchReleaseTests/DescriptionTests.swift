@@ -116,14 +116,14 @@ struct DescriptionTests {
         ),
         (
             "an id twice", top + "patches:\n" + one + one, 5, "patches[1].id",
-            "stands twice; a description names the newest version of an id once"
+            "is listed twice; list each id once, with its newest version"
         ),
         (
             "two bundles for Meteor's clients",
             top + "patches:\n"
                 + ["a", "b"].map { "- {id: \($0), kind: bundle, version: \"1\", folder: w, gateways: [meteor]}\n" }
                 .joined(), 5,
-            "patches[1].gateways", "has meteor, as a has; one patch of a channel may"
+            "patches[1].gateways", "has meteor, like a; only one patch of a channel may have it"
         ),
         (
             "an unknown kind", top + "patches:\n- {id: a, kind: zip, version: \"1\", file: a.js}\n", 4,

@@ -115,7 +115,7 @@ struct DailyFaultTests {
                 let device = try await world.settledDevice(server: "http://\(name)")
                 let outcome = try await device.sync()
                 #expect(outcome.code == 5, "\(outcome)")
-                #expect(outcome.errors.contains("the name service tells no address of \(name)"), "\(outcome)")
+                #expect(outcome.errors.contains("the name service has no address for \(name)"), "\(outcome)")
                 #expect(outcome.errors.contains("/etc/resolv.conf"), "\(outcome)")
                 try await device.serving { page in try await page.expect(release: 1) }
                 try device.ask(server.url)

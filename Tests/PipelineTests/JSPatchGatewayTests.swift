@@ -137,8 +137,8 @@ struct JSPatchGatewayTests {
             try Self.describe(world, 1, main: "include('cart.js')\n")
             let signed = try await Self.sign(world, 1).done()
             for words in [
-                "~ loader 2.1: JSPatch's loader gives its clients cart.js of cart, main.js of fix as version 1, as soon as every "
-                    + "device may take it; the wire has a signature over an MD5, and no roles, expiry, rollout, conditions or way back",
+                "~ loader 2.1: JSPatch's loader gives its clients cart.js of cart, main.js of fix as version 1, once every "
+                    + "device may install it; the format has a signature over an MD5, but no roles, expiry, rollout, conditions or rollback",
                 "~ platform \(Self.appKey) 2.1: JSPatch's platform gives its clients cart.js of cart, main.js of fix as version 1",
             ] { #expect(signed.output.contains(words), "\(signed)") }
             try await Self.publish(world, 1, to: site)
@@ -230,7 +230,7 @@ struct JSPatchGatewayTests {
                 strange.code == 3
                     && strange.errors.contains(
                         "loader 2.1: version 7 was made with another --jspatch-key, "
-                            + "and apps that took it would refuse version 8"
+                            + "and apps that installed it would reject version 8"
                     ),
                 "\(strange)"
             )
@@ -253,7 +253,7 @@ struct JSPatchGatewayTests {
                 ]
                 let gone = try await run(.patchsign, withdrawn, in: world.folder).done()
                 #expect(
-                    gone.output.contains("- platform \(Self.appKey) 2.1: version 8 is taken back; clients delete it"),
+                    gone.output.contains("- platform \(Self.appKey) 2.1: version 8 is withdrawn; clients delete it"),
                     "\(gone)"
                 )
                 try await Self.publish(world, 4, to: site)
@@ -275,7 +275,7 @@ struct JSPatchGatewayTests {
 
                 try Self.describe(world, 6, main: "six()\n", jspatch: "")
                 let off = try await Self.sign(world, 6, []).done()
-                #expect(off.output.contains("~ loader 2.1: its clients get nothing more, and keep what they have"))
+                #expect(off.output.contains("~ loader 2.1: its clients get no more versions and keep theirs"))
                 try await Self.publish(world, 6, to: site)
                 #expect(try await Self.told(world, url).hasSuffix(" 404"))
                 #expect(try await Self.status(url, "loader/production/2.1/v9.zip") == "404")
@@ -348,7 +348,7 @@ struct JSPatchGatewayTests {
                 #expect(mixed.code == 4, "\(mixed)")
                 #expect(
                     mixed.errors.contains(
-                        "jspatch.scripts.main.js names fix 1, whose condition is not that of cart 1; one package has one"
+                        "jspatch.scripts.main.js names fix 1, whose condition differs from that of cart 1; a package has one condition"
                     ),
                     "\(mixed)"
                 )
@@ -719,7 +719,7 @@ struct JSPatchGatewayTests {
                         loader 2.1 needs a new package, version 3, and there is no --jspatch-key; \
                         platform \(Self.appKey) 2.1 needs a new package, version 3, and there is no --jspatch-key and no --aes-key
                         hint: give --jspatch-key and --aes-key, or --without-packages, which goes on without:
-                        hint: loader 2.1: version 2 cannot be had any more; clients that have it keep it
+                        hint: loader 2.1: version 2 is no longer offered; clients that have it keep it
                         hint: platform \(Self.appKey) 2.1: its clients delete version 2, and get nothing
                         """
                     ),
@@ -742,7 +742,7 @@ struct JSPatchGatewayTests {
                     strange.code == 3
                         && strange.errors.contains(
                             "platform \(Self.appKey) 2.1: version 2 was made with another --aes-key, "
-                                + "and apps that took it would refuse version 3"
+                                + "and apps that installed it would reject version 3"
                         ),
                     "\(strange)"
                 )
@@ -807,8 +807,8 @@ struct JSPatchGatewayTests {
                 ]
                 let signed = try await run(.patchsign, arguments + Self.keys, in: world.folder).done()
                 let warning =
-                    "--aes-key: it is what clients of app version 2.1 make of 0a1b2c3d4e_2.1_jp; those of "
-                    + "2.2 make another, and could not open their package"
+                    "--aes-key: clients of app version 2.1 derive it from 0a1b2c3d4e_2.1_jp; those of "
+                    + "2.2 derive another and cannot open their package"
                 #expect(signed.errors.contains(warning) == isWarned, "\(signed)")
             }
         }

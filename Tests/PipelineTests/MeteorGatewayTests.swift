@@ -276,8 +276,8 @@ struct MeteorGatewayTests {
             try MeteorApp().put(in: source)
             let made = try await world.release(source, to: "made").done()
             let words =
-                "~ web: Meteor's own clients get it as well, as soon as every device may take it; "
-                + "their wire has no signatures and no expiry, and asks each of them the same\n"
+                "~ web: Meteor's own clients get it as well, once every device may install it; "
+                + "their protocol has no signatures, no expiry and the same answer for all\n"
             #expect(made.output.contains(words), "\(made)")
             let inspected = try await world.sign("inspect", world.path("made").string).done()
             #expect(inspected.output.contains("gateway: web 1.0.0 for Meteor's clients\n"), "\(inspected)")
@@ -294,7 +294,7 @@ struct MeteorGatewayTests {
             )
             let warned = try await world.sign("release", other.string, "--check").done()
             let doubt =
-                ": phones of android take it where their hash is this one; program.json says \(Self.other)"
+                ": phones of android install it if they have this hash; program.json has \(Self.other)"
             #expect((warned.output + warned.errors).contains("patches[0].compatibility\(doubt)"), "\(warned)")
 
             for (app, why) in [
@@ -310,7 +310,7 @@ struct MeteorGatewayTests {
                 try app.put(in: source)
                 let refused = try await world.release(source, to: "refused")
                 #expect(refused.code == 4, "\(refused)")
-                let line = "release.yaml:5: patches[0].gateways: Meteor's clients could not take it: \(why)\n"
+                let line = "release.yaml:5: patches[0].gateways: Meteor's clients cannot install it: \(why)\n"
                 #expect(refused.errors.contains(line), "\(refused)")
                 #expect(!FileManager.default.fileExists(atPath: world.path("refused").string))
             }

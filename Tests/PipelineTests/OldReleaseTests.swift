@@ -44,7 +44,7 @@ struct OldReleaseTests {
                 #expect(refused.code == 3, "\(refused)")
                 #expect(
                     refused.errors
-                        == "error: what the server publishes does not verify: production: version 1 is older than version 2, "
+                        == "error: the server's published metadata does not verify: production: version 1 is older than version 2, "
                         + "which is already trusted\nhint: devices refuse it too; the online key may be stolen. If the server "
                         + "was restored from a backup, --server-restored accepts its present state\n"
                 )

@@ -167,7 +167,7 @@ struct OneCommandChangeTests {
             #expect(
                 refused.code == 4
                     && refused.errors == """
-                        error: the server's proposal is not the change that was asked for: \(swap)
+                        error: the server's proposal is not the requested change: \(swap)
                         hint: nothing was signed; ask whoever runs the server why it holds another change than it took
                         hint: the proposal was withdrawn; nothing waits on the server
 

@@ -87,7 +87,7 @@ struct PackCommandTests {
             for (arguments, code, text) in [
                 (["cart.js"], 4, "v1.zip: none of the scripts is called main.js"),
                 (["main.js", "a/main.js"], 4, "v1.zip: two scripts are called main.js"),
-                (["main.js", "main.txt"], 4, "main.txt cannot stand in a package: its name must end in .js"),
+                (["main.js", "main.txt"], 4, "main.txt cannot be in a package: its name must end in .js"),
                 (["main.js", "missing.js"], 6, "missing.js: it does not exist"),
                 (["main.js", "-o", "v9"], 8, "v9.zip exists already"),
                 (["main.js", "-o", "fix", "--app-version", "2.1"], 64, "the output is called vN, and N must be"),

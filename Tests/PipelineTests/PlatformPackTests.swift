@@ -253,7 +253,7 @@ struct PlatformPackTests {
                     ["main.js", "-o", "v2", "--app-version", "2.1"], 64,
                     "with --app-version the output is called fileN, and N"
                 ),
-                (["main.js", "-o", "page/file1"], 8, "page/index.html stands where the sync file would, and is none"),
+                (["main.js", "-o", "page/file1"], 8, "page/index.html exists and is not a sync file"),
                 (["main.js", "-o", "taken/file1"], 8, "taken/file1 exists already"),
                 (["main.js", "--aes-key", "line.key"], 4, "line.key has 17 bytes; an AES key must be 16 bytes"),
                 (["main.js", "--aes-key", "none.key"], 6, "none.key: it does not exist"),

@@ -61,7 +61,7 @@ struct ProposalTests {
                     (["--roll-back-to", "1"], "~ web goes from 2.0.0"),
                     (
                         ["--withdraw", "tip", "--note", "nobody uses it"],
-                        "- tip 1 is withdrawn; devices that run it take it back"
+                        "- tip 1 is withdrawn; devices that run it remove it"
                     ),
                 ]
                 try write(

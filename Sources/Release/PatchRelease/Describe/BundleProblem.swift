@@ -90,7 +90,7 @@ extension BundleProblem: CustomStringConvertible {
             "\(index) is not in \(folder)"
                 + (pages.isEmpty ? "" : "; it has \(pages.map(\.text).joined(separator: ", "))")
         case .manifest(let label, let field, let rule): "\(label): \(field) \(rule)"
-        case .gateway(let gateway, let why): "\(gateway.system)'s clients could not take it: \(why)"
+        case .gateway(let gateway, let why): "\(gateway.system)'s clients cannot install it: \(why)"
         case .scriptNotUTF8(let path): "\(path) is not UTF-8; a script is text"
         case .noProgram(let path, let line, let column, let message):
             path.string + [line, line == nil ? nil : column].compactMap { $0.map { ":\($0)" } }.joined()

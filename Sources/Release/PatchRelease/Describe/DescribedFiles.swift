@@ -123,7 +123,7 @@ struct DescribedFiles: Sendable {
         guard let index = found.files.first(where: { $0.path == manifest.index }) else { return }
         guard patch.requires.isEmpty else {
             throw .bundle(
-                .gateway(.meteor, "it requires \(patch.requires.keys.sorted()[0]), which their wire cannot carry")
+                .gateway(.meteor, "it requires \(patch.requires.keys.sorted()[0]), which their format cannot express")
             )
         }
         let page: [UInt8]
@@ -153,7 +153,7 @@ struct DescribedFiles: Sendable {
                 built.text != described
             else { return nil }
             let rule =
-                ": phones of \(platform.rawValue) take it where their hash is this one; program.json says \(built.text)"
+                ": phones of \(platform.rawValue) install it if they have this hash; program.json has \(built.text)"
             return places.error("\(field).compatibility", rule)
         }
     }

@@ -52,7 +52,7 @@ struct DescribedRules {
         case ("users", _): return .array(try hashes(fields, mistakes))
         case ("condition", .string(let text)):
             guard !text.text.contains("("), !text.text.contains(")") else {
-                throw fields.broken(name, "has parentheses, and there are none: && binds tighter than ||")
+                throw fields.broken(name, "must not contain parentheses; && binds tighter than ||")
             }
             do throws(Condition.Problem) { _ = try Condition(text.text) } catch {
                 throw fields.broken(name, error.description)

@@ -26,7 +26,8 @@ extension Fields {
         case nil: throw broken(key, "is missing")
         case .string(let text): throw broken(key, "must be a list: [\(Self.quoted(text.text))]")
         case .integer(let number): throw broken(key, "must be a list: [\"\(number)\"]")
-        case .null, .bool, .object: throw broken(key, "must be a list, in brackets or a line with '- ' for each")
+        case .null, .bool, .object:
+            throw broken(key, "must be a list: in brackets, or one line with '- ' for each element")
         }
     }
 
