@@ -250,7 +250,7 @@ struct CareTests {
             let fine = try await run(.patchsrv, ["doctor", "--data", site.string])
             #expect(fine.code == 10, "\(fine)")
             #expect(fine.output.contains("warning  \(Workshop.app) online key: it is not encrypted"), "\(fine)")
-            #expect(fine.output.contains("ok  lock: nobody holds it"), "\(fine)")
+            #expect(fine.output.contains("ok  lock: it is free"), "\(fine)")
             try await serving(site) { url in
                 let port = url.split(separator: ":").last.map(String.init) ?? ""
                 let ours = try await run(.patchsrv, ["doctor", "--data", site.string, "--port", port, "--json"])

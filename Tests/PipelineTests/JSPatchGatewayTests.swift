@@ -470,7 +470,7 @@ struct JSPatchGatewayTests {
                 let numbers = try await run(.system("curl"), ["-sS", "\(operators)/metrics"]).done().output
                 let help =
                     "# HELP patchsrv_platform_devices "
-                    + "About how many devices of JSPatch's platform reported an outcome of a listed version; nobody proves it.\n"
+                    + "About how many devices of JSPatch's platform reported an outcome of a listed version; the reports are not authenticated.\n"
                 #expect(numbers.contains(help), "\(numbers)")
                 let labels =
                     #"app="\#(Workshop.app)",channel="production",app_key="\#(Self.appKey)",app_version="2.1",version="1""#
@@ -618,8 +618,8 @@ struct JSPatchGatewayTests {
         try await World.with { world in
             let (site, published) = try await Self.withDevelopers(in: world, after: 0)
             let warning = """
-                developers at production get nothing of platform \(Self.appKey) 2.1 version 1: \
-                that channel gave the number to another package; release dev with a higher after
+                developers at production do not get platform \(Self.appKey) 2.1 version 1: \
+                that channel used the number for another package; release dev with a higher after
                 """
             #expect(published.map { $0.contains("  \(warning)\n") } == [false, true], "\(published)")
             let listed = try await run(.patchsrv, ["list", "--data", site.string]).done().output

@@ -40,7 +40,9 @@ struct OneCommandChangeTests {
                 )
                 #expect(
                     nowhere.code == 3
-                        && nowhere.errors.contains("release 99 is none that was before the current 2; there is 1\n"),
+                        && nowhere.errors.contains(
+                            "release 99 is not earlier than the current 2, or does not exist; older ones are 1\n"
+                        ),
                     "\(nowhere)"
                 )
                 let unnamed = try await run(.patchsign, ["rollback", "--channel", "production", "--yes"] + at)

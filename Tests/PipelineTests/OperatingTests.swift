@@ -67,7 +67,7 @@ struct OperatingTests {
                 #expect(try await subject() == "old")
                 try put("new")
                 try server.send(.terminalClosed)
-                _ = try await server.line(with: "the certificate was read again: it holds until")
+                _ = try await server.line(with: "the certificate was read again: it is valid until")
                 #expect(try await subject() == "new")
             }
             #expect(outcome.code == 0, "\(outcome)")

@@ -200,7 +200,7 @@ struct RestoreTests {
             let data = world.path("data")
             for (damage, words) in [
                 (": > records.sqlite", "records.sqlite has 0 bytes, not "),
-                ("ln -sf /dev/null records.sqlite", "records.sqlite is a link, and no file"),
+                ("ln -sf /dev/null records.sqlite", "records.sqlite is a link, not a file"),
                 ("echo >> apps/\(Self.app)/labels.json", "apps/\(Self.app)/labels.json has "),
                 (
                     #"sed -i 's/"hash":"../"hash":"zz/' backup.json"#, "backup.json"

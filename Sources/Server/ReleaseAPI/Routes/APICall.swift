@@ -74,7 +74,7 @@ struct APICall: Sendable {
 
     func queryText(_ name: String) throws(APIProblem) -> String? {
         let values = QueryMember.all(of: request.query).filter { $0.spelledName == name }
-        guard values.count <= 1 else { throw .badRequest("\(name) stands twice in the query") }
+        guard values.count <= 1 else { throw .badRequest("\(name) is twice in the query") }
         return values.first.map { $0.value(plusIsSpace: false) ?? $0.spelledValue }
     }
 

@@ -27,7 +27,7 @@ extension APIWork {
                 method: .GET,
                 path: "/apps/{app}/channels/{channel}/dial",
                 name: "showDial",
-                about: "What the dial makes of each version that a channel lists.",
+                about: "The effect of the dial on each version that a channel lists.",
                 access: .app(.viewer),
                 answers: [.init(status: 200, about: "Shares in devices of 10,000.", schema: .document)],
                 problems: [422],

@@ -20,7 +20,7 @@ extension APIWork {
                 query: [
                     .init(
                         name: "path",
-                        about: "Below the app in the published tree; the timestamp where nothing is said.",
+                        about: "Below the app in the published tree; the timestamp by default.",
                         schema: .text("^(metadata|targets|objects)/[A-Za-z0-9._~+/-]{1,1024}$")
                     )
                 ],

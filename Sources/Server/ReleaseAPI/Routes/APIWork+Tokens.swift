@@ -49,7 +49,7 @@ extension APIWork {
                 method: .DELETE,
                 path: "/tokens/{token}",
                 name: "revokeToken",
-                about: "From now on nobody is let in with it.",
+                about: "The token is no longer accepted.",
                 access: .anyone,
                 answers: [.init(status: 200, about: "The token.", schema: .token)],
                 problems: [409, 507],
