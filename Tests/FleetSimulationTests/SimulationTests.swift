@@ -201,7 +201,7 @@ struct SimulationTests {
         ("device: []", "fleet.yaml:1: device is not known here; did you mean devices? Known are devices"),
         (
             "devices:\n  - {share: 60%}\n  - {share: 50%}",
-            "fleet.yaml:2: devices must have shares of 100% together, and not 110 %"
+            "fleet.yaml:2: devices must have shares of 100% in total, not 110 %"
         ),
         ("devices: []", "fleet.yaml:1: devices must be a list of 1 to 1,000 kinds"),
         ("devices:\n  - {}", "fleet.yaml:2: devices[0].share is missing"),

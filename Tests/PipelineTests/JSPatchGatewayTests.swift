@@ -260,7 +260,7 @@ struct JSPatchGatewayTests {
                 #expect(try await Self.told(world, url) == #"{"e":1} 200"#)
                 let shown = try await run(.patchsrv, ["list", "--data", site.string]).done().output
                 #expect(
-                    shown.contains(#" 2.1: clients are told {"e":1}, and delete what they have"# + "\n"),
+                    shown.contains(#" 2.1: clients receive {"e":1}, and delete their version"# + "\n"),
                     "a package for nobody is not shown as one that can be had: \(shown)"
                 )
                 #expect(try await Self.status(url, "loader/production/2.1/v8.zip") == "404")
@@ -324,7 +324,7 @@ struct JSPatchGatewayTests {
                 let lines = "loader 2.1, platform \(Self.appKey) 2.1"
                 #expect(
                     counted.contains(
-                        "fix 1 has a head-count: apps of \(lines) get none of it, for they cannot be counted\n"
+                        "fix 1 has a head-count: apps of \(lines) do not get it, because they cannot be counted\n"
                     ),
                     "\(counted)"
                 )
@@ -332,7 +332,9 @@ struct JSPatchGatewayTests {
                 let told = #"{"p":true,"r":true,"v":1}"#
                 #expect(try await Self.told(world, url) == "\(told) 200")
                 #expect(
-                    counted.contains("platform \(Self.appKey) 2.1: clients are told \(told): nobody new takes any\n"),
+                    counted.contains(
+                        "platform \(Self.appKey) 2.1: clients receive \(told): no further client installs it\n"
+                    ),
                     "\(counted)"
                 )
 
@@ -462,7 +464,7 @@ struct JSPatchGatewayTests {
             }
             let expected =
                 "gateway: production platform \(Self.appKey) 2.1 version 1: about 1 device installed it, "
-                + "1 failed (5003: 1); nobody proves these reports"
+                + "1 failed (5003: 1); these reports are not authenticated"
             #expect(try await reports() == expected)
             try await serving(site) { url, operators in
                 let again = try await post(url, "succ.php", report)
@@ -488,7 +490,7 @@ struct JSPatchGatewayTests {
             #expect(
                 listed.contains(
                     "gateway: production platform \(Self.appKey) 2.1: version 1 can be fetched"
-                        + #", and clients are told {"v":1}"#
+                        + #", and clients receive {"v":1}"#
                 ),
                 "\(listed)"
             )
@@ -499,7 +501,7 @@ struct JSPatchGatewayTests {
             let off = try await shown()
             #expect(off.contains("gateway: production loader 2.1 is switched off after version 1"), "\(off)")
             let gc = ["gc", "--data", site.string]
-            let what = "what devices reported of 1 version for JSPatch's clients"
+            let what = "the reports of JSPatch's clients for 1 version"
             let useless = try await run(.patchsrv, gc + ["--dry-run"]).done().output
             #expect(useless.contains("would forget \(what)"), "no package of it is listed: \(useless)")
             try Self.describe(world, 3, main: "three()\n")
@@ -625,7 +627,7 @@ struct JSPatchGatewayTests {
             let listed = try await run(.patchsrv, ["list", "--data", site.string]).done().output
             let told = #"{"p":true,"v":1}"#
             for line in [
-                "gateway: dev platform \(Self.appKey) 2.1: at production, developers are told \(told)\n",
+                "gateway: dev platform \(Self.appKey) 2.1: at production, developers receive \(told)\n",
                 "gateway: dev: \(warning)\n",
             ] { #expect(listed.contains(line), "\(listed)") }
         }
@@ -661,7 +663,7 @@ struct JSPatchGatewayTests {
                 }
                 let listed = try await run(.patchsrv, ["list", "--data", site.string]).done().output
                 #expect(!listed.contains("nobody proves"), "\(listed)")
-                let line = "gateway: dev platform \(Self.appKey) 2.1: at production, developers are told {\"v\":1001}\n"
+                let line = "gateway: dev platform \(Self.appKey) 2.1: at production, developers receive {\"v\":1001}\n"
                 #expect(listed.contains(line), "\(listed)")
             }
             let exported = world.path("static")
@@ -718,7 +720,7 @@ struct JSPatchGatewayTests {
                         """
                         loader 2.1 needs a new package, version 3, and there is no --jspatch-key; \
                         platform \(Self.appKey) 2.1 needs a new package, version 3, and there is no --jspatch-key and no --aes-key
-                        hint: give --jspatch-key and --aes-key, or --without-packages, which goes on without:
+                        hint: give --jspatch-key and --aes-key, or --without-packages, which continues without:
                         hint: loader 2.1: version 2 is no longer offered; clients that have it keep it
                         hint: platform \(Self.appKey) 2.1: its clients delete version 2, and get nothing
                         """
@@ -729,7 +731,7 @@ struct JSPatchGatewayTests {
                 #expect(
                     half.code == 64
                         && half.errors.contains(
-                            "give --aes-key, or --without-packages, which goes on without: "
+                            "give --aes-key, or --without-packages, which continues without: "
                                 + "its clients delete version 2, and get nothing"
                         ),
                     "\(half)"

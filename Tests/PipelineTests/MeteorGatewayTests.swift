@@ -102,7 +102,8 @@ struct MeteorGatewayTests {
                     "gateway: production meteor: clients get nothing: no version that is switched on is for every device"
                 #expect(try await dial("--headcount", "web@1.0.0=5") == nothing)
                 let shown = try await run(.patchsrv, ["dial"] + data).done().output
-                let counted = "web 1.0.0 has a head-count: apps of meteor get none of it, for they cannot be counted\n"
+                let counted =
+                    "web 1.0.0 has a head-count: apps of meteor do not get it, because they cannot be counted\n"
                 #expect(shown.contains(counted), "\(shown)")
                 let listed = try await run(.patchsrv, ["list", "--data", site.string]).done().output
                 #expect(listed.contains("\n\(nothing)\n") && listed.contains("  100%, 5 places  "), "\(listed)")

@@ -143,7 +143,7 @@ struct ExpiredReleaseTests {
                 "\(world.shop.keys)/production.key",
                 "--yes"
             )
-            #expect(signed.code == 3 && signed.errors.contains("no device takes the release"), "\(signed)")
+            #expect(signed.code == 3 && signed.errors.contains("no device installs the release"), "\(signed)")
 
             let soon = try await make("soon", ["--expires", "2d"])
             #expect(soon.code == 0, "\(soon)")

@@ -170,7 +170,7 @@ struct OneCommandChangeTests {
                 refused.code == 4
                     && refused.errors == """
                         error: the server's proposal is not the requested change: \(swap)
-                        hint: nothing was signed; ask whoever runs the server why it holds another change than it took
+                        hint: nothing was signed; ask the server's operator why its change differs from the proposed one
                         hint: the proposal was withdrawn; nothing waits on the server
 
                         """,

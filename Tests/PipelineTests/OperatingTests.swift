@@ -62,7 +62,7 @@ struct OperatingTests {
                 #expect(try await subject() == "old")
                 try put("new", half: true)
                 try server.send(.terminalClosed)
-                let kept = try await server.line(with: "was not renewed, the one before goes on")
+                let kept = try await server.line(with: "was not renewed, so the previous one stays in use")
                 #expect(kept.contains(" error ") && kept.contains("holds no certificate"), "\(kept)")
                 #expect(try await subject() == "old")
                 try put("new")

@@ -29,7 +29,7 @@ extension Fleet {
         for (index, row) in rows.enumerated() { kinds.append(try reader.kind(row, "devices[\(index)]")) }
         let sum = kinds.reduce(0) { $0 + $1.share }
         guard sum == 10_000 else {
-            throw reader.error(devices, "devices", "must have shares of 100% together, and not \(Words.percent(sum))")
+            throw reader.error(devices, "devices", "must have shares of 100% in total, not \(Words.percent(sum))")
         }
         self.init(kinds)
     }

@@ -20,7 +20,7 @@ struct UsageMistake {
             return Failure("\(option) takes no negative value, as \(value) is", code: .usage)
         }
         return Failure(
-            "\(option) has no value: \(value) behind it begins as an option does",
+            "\(option) has no value: \(value) after it looks like an option",
             hint: "if it is the value, write \(option)=\(value)",
             code: .usage
         )

@@ -89,7 +89,7 @@ struct ReleaseReport {
                 "warning: no device can newly take \(label): it requires \(names) in a version that is not listed"
             )
         }
-        console.line("hint: make a release in which they require what is listed, or withdraw them too")
+        console.line("hint: make a release in which they require listed versions, or withdraw them too")
     }
 
     private var routing: JSON? {

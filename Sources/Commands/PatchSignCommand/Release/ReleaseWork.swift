@@ -158,7 +158,7 @@ struct ReleaseWork {
                 rootOfTrust: builder.rootOfTrust,
                 base: builder.base,
                 writing: reporter("Writing the release"),
-                verifying: reporter("Verifying what was written")
+                verifying: reporter("Verifying the written release")
             )
         }
         let contents = ReleaseContents(verified)

@@ -49,7 +49,7 @@ struct VerifyCommand: AsyncParsableCommand {
     var json = false
 
     func validate() throws {
-        if all && !explain { throw ValidationError("--all goes with --explain") }
+        if all && !explain { throw ValidationError("--all needs --explain") }
     }
 
     func run() async throws {
@@ -126,6 +126,6 @@ struct VerifyCommand: AsyncParsableCommand {
                 + "\(Words.count(counts.objects, "object")), \(Words.count(counts.signatures, "entry signature"))"
         )
         if let words = counts.unseenWords { console.line(words) }
-        if isExpired { console.line("expired at \(contents.expires): devices take nothing new from it") }
+        if isExpired { console.line("expired at \(contents.expires): devices install nothing new from it") }
     }
 }
