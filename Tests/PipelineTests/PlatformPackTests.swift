@@ -51,7 +51,7 @@ struct PlatformPackTests {
             ).done()
             let lines = packed.output.split(separator: "\n")
             #expect(
-                lines.first?.hasSuffix(" bytes; says that it is version 3 for app version 2.1") == true,
+                lines.first?.hasSuffix(" bytes; marked as version 3 for app version 2.1") == true,
                 "\(packed)"
             )
             #expect(lines.last == "\(world.path("\(Self.folder)/index.html")): {\"v\":3}", "\(packed)")

@@ -64,8 +64,8 @@ struct LaunchEvents: Sendable {
         if isSecret, address.token != nil {
             return say(
                 "listening",
-                "patchsync: listening on port \(address.port); this is the journal, so the URL, which lets in whoever has it, is not "
-                    + "printed (--url-file FILE, or --print-url)",
+                "patchsync: listening on port \(address.port); the journal does not show the URL, because it grants access "
+                    + "(--url-file FILE, or --print-url)",
                 [("port", .integer(address.port))]
             )
         }
@@ -101,7 +101,7 @@ struct LaunchEvents: Sendable {
     }
 
     private static func words(_ report: SyncReport) -> String {
-        let what = report.staging == .staged ? "something new is here" : "nothing new"
+        let what = report.staging == .staged ? "a new version is here" : "nothing new"
         return
             (["synced: release \(report.roleVersion), \(what)"] + report.putOff.map(\.words)
             + report.awaiting.map { "\($0.label) waits for approval" }).joined(separator: "; ")
@@ -124,8 +124,8 @@ struct LaunchEvents: Sendable {
             return "rolled back to \(good?.words ?? "nothing") from \(bad.words)\(why)"
         case .unproven(let selection):
             return
-                "not confirmed in time: \(selection.words); it stays, for there is nothing to go back to. It may confirm yet, "
-                + "and a newer release takes its place"
+                "not confirmed in time: \(selection.words); it stays, because there is no earlier version. It can still be confirmed, "
+                + "and a newer release replaces it"
         case .superseded(let selection, let next):
             let words = next.patches.isEmpty ? nil : next.words
             return DeviceEvent.words(ofSuperseded: selection.words, by: words)
@@ -134,7 +134,7 @@ struct LaunchEvents: Sendable {
         case .stalePage(let version): return Self.trouble(DeviceEvent.words(ofStalePage: version))
         case .bundleMissing(let id, let there):
             let names = there.map(\.text).joined(separator: ", ")
-            return "trouble: no bundle \(id) is in what runs; there is \(names) (--bundle)"
+            return "trouble: the active versions have no bundle \(id); there is \(names) (--bundle)"
         case .stateFault(let fault): return "trouble: \(printable(fault.description))"
         case .parametersChanged(let parameters):
             return "parameters: \(parameters.values.count) of \(parameters.channel)"

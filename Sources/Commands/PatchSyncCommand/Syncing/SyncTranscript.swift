@@ -52,7 +52,7 @@ final class SyncTranscript: Sendable {
             case .approved(let versions):
                 say("approved: \(versions.map(\.description).joined(separator: ", "))", &state)
             case .networkChanged: say("the network changed: trying again", &state)
-            case .newerList(let version): say("release \(version) is out: going on with it", &state)
+            case .newerList(let version): say("release \(version) is out: continuing with it", &state)
             case .received(let bytes): state.progress?.advance(by: bytes)
             case .fileDone, .askedPlain, .expressIgnored: break
             case .packBegan(let label, let bytes):
@@ -65,7 +65,7 @@ final class SyncTranscript: Sendable {
             case .packRefused(let label, let error):
                 state.progress?.abandon()
                 state.progress = nil
-                console?.line("\(label) comes without a pack: \(printable(error.description))")
+                console?.line("\(label) is downloaded without a pack: \(printable(error.description))")
             // The version is reported later with the others that are passed over.
             case .putOff(let version): state.putOff.insert(version.content.patchID)
             case .failed(let failure):
