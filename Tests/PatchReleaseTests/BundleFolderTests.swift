@@ -136,7 +136,7 @@ struct BundleFolderTests {
         let problem = try #require(await bench.problem("v1"))
         #expect(
             problem.groups.map(\.sentence) == [
-                "\(web)/link.html is a symbolic link; a release holds files and folders only",
+                "\(web)/link.html is a symbolic link; a release contains only files and folders",
                 "2 names that are not in Unicode normal form C: $'\(web)/u\\xcc\\x88', $'\(web)/u\\xcc\\x88/o\\xcc\\x88.js'; "
                     + "each looks like its form C",
                 "\(web): index.html equals INDEX.html after case folding",
@@ -301,7 +301,8 @@ struct BundleWordsTests {
     }
 
     @Test func `advises no pattern that takes files twice`() {
-        #expect(throws: FileExclusions.PatternFault(line: 0, rule: "begins with '!'; it takes files anyway")) {
+        #expect(throws: FileExclusions.PatternFault(line: 0, rule: "begins with '!', but `include:` adds files anyway"))
+        {
             try FileExclusions.none.including("!a")
         }
     }

@@ -159,7 +159,7 @@ struct FirstPageTests {
         _ = await syncing.value
     }
 
-    @Test func `of a first version that does not confirm: it stays, says so, and a newer one replaces it`()
+    @Test func `of a first version that does not confirm: it stays, says so, and a newer one takes its place`()
         async throws
     {
         let world = try Launched()

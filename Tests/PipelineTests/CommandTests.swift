@@ -84,7 +84,7 @@ struct CommandTests {
     }
 
     @Test(arguments: [
-        (["sync", "--retries", "-1"], "--retries takes no negative value, as -1 is", nil as String?),
+        (["sync", "--retries", "-1"], "--retries must not be negative, but is -1", nil as String?),
         (
             ["switch", "--channel", "-x"], "--channel has no value: -x after it looks like an option",
             "if it is the value, write --channel=-x"

@@ -211,7 +211,7 @@ struct DescriptionSchemaTests {
             #expect(
                 withdrawn.errors.hasSuffix(
                     """
-                    warning: no device can newly take fix 2: it requires web in a version that is not listed
+                    warning: no further device can install fix 2: it requires web in a version that is not listed
                     hint: make a release in which they require listed versions, or withdraw them too
 
                     """

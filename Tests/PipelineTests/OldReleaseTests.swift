@@ -96,7 +96,7 @@ struct OldReleaseTests {
                 let damaged = try await pull(world, "c", url, token)
                 #expect(damaged.code == 4 && damaged.errors.contains("\(file) is damaged: "), "\(damaged)")
                 let hint =
-                    "hint: it holds the last known state of \(url); --server-restored replaces it with the present state"
+                    "hint: it contains the last known state of \(url); --server-restored replaces it with the present state"
                 #expect(damaged.errors.contains(hint), "\(damaged)")
                 #expect(!FileManager.default.fileExists(atPath: world.path("c").string))
                 try await pull(world, "d", url, token, ["--server-restored"]).done()

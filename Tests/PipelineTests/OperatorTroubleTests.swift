@@ -222,7 +222,7 @@ struct OperatorTroubleTests {
                     taken.errors.replacing(#/ by patchsrv \(process [0-9]+\)/#, with: "").hasSuffix(
                         """
                         error: port \(port) of 127.0.0.1 is in use
-                        hint: stop the program that listens there, or name another with --operators-port (0 takes any free one)
+                        hint: stop the program that listens there, or name another with --operators-port (0 uses any free one)
 
                         """
                     ),

@@ -24,7 +24,7 @@ struct RefusalTests {
         ("GET /api/v1/identity?token=5e&nonce=\(digest)", "400 token must be 16 lowercase hex digits"),
         ("GET /api/v1/identity?app=a!b", "400 app must be 1 to 128 of A-Z a-z 0-9 . _ - and not '.' or '..'"),
         ("GET /api/v1/identity?root=0", "400 root must be an integer from 1 to 9007199254740991"),
-        ("GET /api/v1/apps/a/published?path=nothing", "404 the tree holds no such document"),
+        ("GET /api/v1/apps/a/published?path=nothing", "404 the tree has no such document"),
         ("GET /api/v1/apps/a/published?path=metadata/7.root.json", "404 this server does not know the app a"),
         ("PATCH /api/v1/apps/a/uploads/5e5e/parts/\(digest)", "400 the field Upload-Offset is missing"),
         ("PATCH /api/v1/apps/a/uploads/5e5e/parts/5e", "400 sha256 must be 64 lowercase hex digits"),
@@ -34,7 +34,7 @@ struct RefusalTests {
             #"POST /api/v1/apps/a/channels/b/answers {"patchId":"web","hold":true,"version":"1"}"#,
             "400 body: hold excludes version"
         ),
-        (#"POST /api/v1/apps/a/channels/b/dial {"changes":[]}"#, "400 body: changes must hold at least one"),
+        (#"POST /api/v1/apps/a/channels/b/dial {"changes":[]}"#, "400 body: changes must contain at least one"),
         (
             #"POST /api/v1/apps/a/channels/b/dial {"changes":[{"subject":"web@1","action":"stop"}]}"#,
             "400 body: changes[0].action must be pause, resume, rollout, headcount or ramp"
@@ -43,7 +43,7 @@ struct RefusalTests {
             #"POST /api/v1/apps/a/channels/b/dial {"changes":[],"default":10001}"#,
             "400 body: default must be an integer from 0 to 10000"
         ),
-        (#"POST /api/v1/tokens {"name":"CI","grants":[],"days":1}"#, "400 body: grants must hold at least one"),
+        (#"POST /api/v1/tokens {"name":"CI","grants":[],"days":1}"#, "400 body: grants must contain at least one"),
         (
             #"POST /api/v1/tokens {"name":"CI","grants":["a"],"days":1}"#,
             "400 body: grants must be APP=ROLE, APP/CHANNEL=ROLE or *=ROLE, ROLE being viewer, publisher, operator or admin"

@@ -132,7 +132,7 @@ extension Failure {
             self.init(
                 "port \(port) of \(host) is in use" + (holder(port).map { " by \($0)" } ?? ""),
                 hint:
-                    "stop the program that listens there, or name another with --\(prefix)port (0 takes any free one)",
+                    "stop the program that listens there, or name another with --\(prefix)port (0 uses any free one)",
                 code: .busy
             )
         case .cannotBind(let host, let port, let reason):
@@ -215,7 +215,7 @@ extension ServerError {
         case .parameters(let refusal): refusal.hint
         case .trust(let refusal): refusal.hint
         case .conflict(.otherDraft(let channel, let version, _, _)):
-            "publish the draft with its missing signatures, or give it up: patchsrv draft remove \(version) --channel \(channel)"
+            "publish the draft with its missing signatures, or remove it: patchsrv draft remove \(version) --channel \(channel)"
         }
     }
 }

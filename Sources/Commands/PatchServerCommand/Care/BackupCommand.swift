@@ -84,7 +84,7 @@ struct BackupCommand: AsyncParsableCommand {
             guard !json else { throw ResultCode.refused.asError }
             throw Failure(
                 "the backed-up files are damaged: \(Words.count(faults.count, "fault", "faults"))",
-                hint: "keep the backups before it; patchsrv check --repair mends the server",
+                hint: "keep the earlier backups; patchsrv check --repair repairs the server",
                 code: .refused
             )
         }

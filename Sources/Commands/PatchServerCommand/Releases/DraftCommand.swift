@@ -125,7 +125,7 @@ struct DraftRemoveCommand: AsyncParsableCommand {
                 ("app", .text(app.text)), ("channel", .text(place.channel.text)),
                 ("roleVersion", .integer(one.version)), ("removed", .bool(true)),
             ])
-            place.show(removed) { $0.line("gave up the draft \(place.channel) \(one.version)") }
+            place.show(removed) { $0.line("removed the draft \(place.channel) \(one.version)") }
         }
     }
 }

@@ -109,13 +109,13 @@ extension Failure {
         switch error {
         case .noCertificate:
             self.init(
-                "\(certificate) holds no certificate",
+                "\(certificate) contains no certificate",
                 hint: "it must be PEM: -----BEGIN CERTIFICATE-----",
                 code: .malformed
             )
         case .noKey:
             self.init(
-                "\(key) holds no private key",
+                "\(key) contains no private key",
                 hint: "it must be a private key in PEM, such as `openssl genpkey` writes",
                 code: .malformed
             )

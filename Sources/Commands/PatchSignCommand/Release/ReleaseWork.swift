@@ -138,7 +138,7 @@ struct ReleaseWork {
             // The server may have another holder's signature that this folder lacks.
             throw Failure(
                 SigningError.incomplete(path, role: role, valid: valid, needed: needed).description,
-                hint: "if it is published, take it from the server: --server URL in place of --previous; "
+                hint: "if it is published, download it from the server: --server URL in place of --previous; "
                     + "else the other key holders sign with `patchsign release sign`",
                 code: .refused
             )

@@ -119,7 +119,7 @@ struct VerifyCommand: AsyncParsableCommand {
             ]
             return console.line(JSON.fields(members).pretty())
         }
-        console.line("release \(contents.roleVersion) of \(contents.app) \(contents.channel) holds")
+        console.line("release \(contents.roleVersion) of \(contents.app) \(contents.channel) is valid")
         console.line(verification.quorum.words(role: contents.channel.text))
         console.line(
             "\(Words.count(counts.entries, "entry", "entries")), \(Words.count(counts.assets, "asset")), "

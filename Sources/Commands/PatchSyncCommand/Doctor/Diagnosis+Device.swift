@@ -301,7 +301,7 @@ extension Diagnosis.Line {
                 "port",
                 .portTaken,
                 .fault,
-                "\(holder.words) has \(port), which is the app's",
+                "\(holder.words) uses \(port), which is the app's",
                 hint: hint
             )
         case .unusable(let reason):

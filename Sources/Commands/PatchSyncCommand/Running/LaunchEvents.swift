@@ -51,7 +51,7 @@ struct LaunchEvents: Sendable {
                 "warning: pages are served on \(address.host), whose cookies go to every port of this machine, other users' too"
             )
             errors.line(
-                "hint: `patchsync set --host own` gives them a host of their own; storage starts anew"
+                "hint: `patchsync set --host own` gives them a host of their own; storage starts empty"
             )
         }
         if let file {
@@ -88,7 +88,7 @@ struct LaunchEvents: Sendable {
         case .fileTrouble(let line): errors.line(line)
         case .portTaken(let port, let next):
             errors.line(
-                "warning: port \(port) is taken; trying \(next). The origin changes: pages lose cookies and storage."
+                "warning: port \(port) is in use; trying \(next). The origin changes: pages lose cookies and storage."
             )
         case .synced(.success(let report)): for event in [event] + report.troubles { say(event) }
         default: say(event)
@@ -117,7 +117,7 @@ struct LaunchEvents: Sendable {
         case .following(let channel): return "follows channel \(channel) now"
         case .withdrawn(let ids): return "withdrawn: \(ids.map(\.text).joined(separator: ", "))"
         case .damaged(let files):
-            return "damaged, not served until the next sync heals them: \(printable(files.joined(separator: ", ")))"
+            return "damaged, not served until the next sync repairs them: \(printable(files.joined(separator: ", ")))"
         case .confirmed(let selection): return "confirmed: \(selection.words)"
         case .rolledBack(let good, let bad, let setback):
             let why = setback.map { ": \(printable($0.description))" } ?? ""

@@ -35,7 +35,7 @@ final class SyncTranscript: Sendable {
                 let wanted = state.patches.filter {
                     $0.states.last?.work == .download && !state.putOff.contains($0.patchID)
                 }
-                guard !wanted.isEmpty else { return console.line("plan: every file is here") }
+                guard !wanted.isEmpty else { return console.line("plan: every file is stored already") }
                 let names = wanted.map { "\($0.patchID) \($0.version) (\($0.states.last?.name ?? ""))" }
                 console.line(
                     "plan: \(names.joined(separator: ", ")); \(Words.count(files, "object")), \(ByteText(bytes))"

@@ -62,7 +62,7 @@ struct DescribedFiles: Sendable {
         case .privateKey(let container): throw .bundle(.secret(path, .privateKey(container)))
         case .token(let service):
             contents.warnings.append(
-                places.error(field, ": \(path) holds \(SecretKind.token(service).words); anyone could read it")
+                places.error(field, ": \(path) contains \(SecretKind.token(service).words); anyone could read it")
             )
         case .settings, nil: break
         }
@@ -173,7 +173,7 @@ struct DescribedFiles: Sendable {
             switch origin {
             case .exclude(let index):
                 let rule =
-                    "\(text.hasPrefix("!") ? "takes nothing again" : "leaves nothing out") of \(bundle.folder): \(text)"
+                    "\(text.hasPrefix("!") ? "adds no file" : "leaves out no file") of \(bundle.folder): \(text)"
                 warnings.append(places.error("\(field).exclude[\(index)]", rule))
             case .include(let index):
                 warnings.append(

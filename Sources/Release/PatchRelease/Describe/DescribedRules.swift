@@ -60,7 +60,8 @@ struct DescribedRules {
             return member.value
         default:
             guard Self.names.contains(name) else {
-                let meant = name.nearest(among: Self.names.sorted()).map { "did you mean \($0)? Known" } ?? "known"
+                let meant =
+                    name.nearest(among: Self.names.sorted()).map { "did you mean \($0)? The rules" } ?? "the rules"
                 throw fields.broken(name, "is not a rule; \(meant) are \(Self.names.sorted().joined(separator: ", "))")
             }
             // Each rule is parsed alone, so that each one has its own error.

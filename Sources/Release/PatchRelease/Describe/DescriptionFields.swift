@@ -3,8 +3,8 @@ import PatchFormat
 // Reads fields as people write them. Each error shows the correct form.
 extension Fields {
     func unknown(_ key: String, known: Set<String>) -> FormatError {
-        let meant = key.nearest(among: known.sorted()).map { "did you mean \($0)? Known" } ?? "known"
-        return broken(key, "is not known here; \(meant) are \(known.sorted().joined(separator: ", "))")
+        let meant = key.nearest(among: known.sorted()).map { "did you mean \($0)? The fields" } ?? "the fields"
+        return broken(key, "is not a known field; \(meant) are \(known.sorted().joined(separator: ", "))")
     }
 
     func allow(_ known: Set<String>) throws(FormatError) {

@@ -5,7 +5,7 @@ package import PatchTrust
 extension RootOfTrust {
     package static var appRule: String { "names no app (x-patchline-app)" }
     package static var snapshotRule: String { "must set consistent_snapshot" }
-    package static var targetsRule: String { "must hold delegations only" }
+    package static var targetsRule: String { "must contain only delegations" }
 
     /// A root of trust that a server can publish under.
     ///

@@ -110,7 +110,7 @@ struct APICall: Sendable {
 
     /// The body as an object with only the members of the route's description.
     func fields() async throws(APIProblem) -> Fields {
-        guard case .json(let schema, let limit, _, _) = body else { preconditionFailure("this route takes no JSON") }
+        guard case .json(let schema, let limit, _, _) = body else { preconditionFailure("this route accepts no JSON") }
         let stream = try bytes()
         let fields = try await JSONBody.fields(
             of: stream,

@@ -34,7 +34,7 @@ extension APIWork {
                 answers: [
                     .init(
                         status: 200,
-                        about: "By name. `channels` is there if the token is limited to these.",
+                        about: "By name. `channels` is present if the token is limited to these.",
                         schema: .object([
                             ("apps", .array(.appRight))
                         ])
@@ -113,7 +113,7 @@ extension APIWork {
                 path: "/apps/{app}/channels/{channel}/history/{version}",
                 name: "editHistory",
                 about:
-                    "Changes the label or the notes of a release; null takes one away. Nothing that is signed changes.",
+                    "Changes the label or the notes of a release; null removes one. Nothing that is signed changes.",
                 access: .app(.publisher),
                 body: .json(
                     .object(

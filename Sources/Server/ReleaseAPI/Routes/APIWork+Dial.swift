@@ -118,7 +118,7 @@ extension APIWork {
                 fields.object["default"] == .null || !wanted.setsDefault
                 ? nil : try fields.integer("default", in: 0...10_000)
             guard !wanted.changes.isEmpty || wanted.setsDefault else {
-                throw fields.broken("changes", "must hold at least one")
+                throw fields.broken("changes", "must contain at least one")
             }
             wanted.expected = fields.has("expect") ? try fields.integer("expect", in: 1...(1 << 53 - 1)) : nil
             return wanted

@@ -87,7 +87,7 @@ extension APIWork {
                 }
                 grants.append(grant)
             }
-            guard !grants.isEmpty else { throw fields.broken("grants", "must hold at least one") }
+            guard !grants.isEmpty else { throw fields.broken("grants", "must contain at least one") }
             let name = try fields.string("name")
             guard name.isOneLine(upTo: APIToken.nameLimit) else {
                 throw fields.broken("name", String.oneLineRule(upTo: APIToken.nameLimit))
