@@ -425,7 +425,7 @@ struct JSPatchGatewayTests {
             }
             func reports() async throws -> String {
                 let listed = try await run(.patchsrv, ["list", "--data", site.string]).done().output
-                return listed.split(separator: "\n").filter { $0.contains("nobody proves") }.joined(separator: "\n")
+                return listed.split(separator: "\n").filter { $0.contains("not authenticated") }.joined(separator: "\n")
             }
             let report = "k=\(Self.appKey)&av=2.1&pv=1&d=device%201"
             _ = try await serving(site) { url in
@@ -662,7 +662,7 @@ struct JSPatchGatewayTests {
                     #expect(said == status, "\(version)")
                 }
                 let listed = try await run(.patchsrv, ["list", "--data", site.string]).done().output
-                #expect(!listed.contains("nobody proves"), "\(listed)")
+                #expect(!listed.contains("not authenticated"), "\(listed)")
                 let line = "gateway: dev platform \(Self.appKey) 2.1: at production, developers receive {\"v\":1001}\n"
                 #expect(listed.contains(line), "\(listed)")
             }
