@@ -63,7 +63,7 @@ struct OperatingTests {
                 try put("new", half: true)
                 try server.send(.terminalClosed)
                 let kept = try await server.line(with: "was not renewed, so the previous one stays in use")
-                #expect(kept.contains(" error ") && kept.contains("holds no certificate"), "\(kept)")
+                #expect(kept.contains(" error ") && kept.contains("contains no certificate"), "\(kept)")
                 #expect(try await subject() == "old")
                 try put("new")
                 try server.send(.terminalClosed)

@@ -157,7 +157,7 @@ struct RestoreTests {
             try await run(.patchsrv, ["backup", backup.string, "--data", site.string]).done()
             let kept = try await StoreDigest(of: backup)
             for (arguments, code, error) in [
-                (["backup", backup.string, "--data", site.string], Int32(8), "is there already"),
+                (["backup", backup.string, "--data", site.string], Int32(8), "exists already"),
                 (
                     ["backup", "\(backup)/apps/y", "--data", site.string], 64,
                     "/apps/y is inside the backup \(backup)\n"
