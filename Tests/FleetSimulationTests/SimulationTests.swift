@@ -198,10 +198,10 @@ struct SimulationTests {
 
     @Test(arguments: [
         ("- a", "fleet.yaml:1: must be a mapping: name: value"), ("", "fleet.yaml: is empty"),
-        ("device: []", "fleet.yaml:1: device is not known here; did you mean devices? Known are devices"),
+        ("device: []", "fleet.yaml:1: device is not a known field; did you mean devices? The fields are devices"),
         (
             "devices:\n  - {share: 60%}\n  - {share: 50%}",
-            "fleet.yaml:2: devices must have shares of 100% together, and not 110 %"
+            "fleet.yaml:2: devices must have shares of 100% in total, not 110 %"
         ),
         ("devices: []", "fleet.yaml:1: devices must be a list of 1 to 1,000 kinds"),
         ("devices:\n  - {}", "fleet.yaml:2: devices[0].share is missing"),
@@ -216,7 +216,7 @@ struct SimulationTests {
         ),
         (
             "devices:\n  - share: 100%\n    instaled: {}",
-            "fleet.yaml:3: devices[0].instaled is not known here; did you mean installed? Known are share, appVersion, user, data, platform, consent, installed"
+            "fleet.yaml:3: devices[0].instaled is not a known field; did you mean installed? The fields are share, appVersion, user, data, platform, consent, installed"
         ),
         (
             "devices:\n  - share: 100%\n    installed: {web: 1 0}",

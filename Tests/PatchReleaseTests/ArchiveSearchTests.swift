@@ -274,7 +274,7 @@ struct ArchiveSearchTests {
             try await bench.release("v1", to: "out").made.warnings.map {
                 "\($0)".replacing("\(bench.folder)/v1/", with: "")
             } == [
-                "release.yaml:9: patches[2].folder: 1 archive was not searched for secrets as a whole: broken.jar (damaged); `allow-secrets:` confirms those that hold none"
+                "release.yaml:9: patches[2].folder: 1 archive was only partly searched for secrets: broken.jar (damaged); name those without secrets in `allow-secrets:`"
             ]
         )
     }

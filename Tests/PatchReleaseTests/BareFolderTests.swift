@@ -139,7 +139,7 @@ struct BareFolderTests {
             "shop/index.html": Self.page, "shop/package.json": "{}", "shop/dist/index.html": Self.page,
         ])
         let folder = bench.folder.appending("shop")
-        let meant = "\(folder) is a project; name what is built of it: \(folder)/dist"
+        let meant = "\(folder) is a project; name its build folder: \(folder)/dist"
         #expect(throws: SigningError.noDescription(folder.appending("release.yaml"), meant: meant)) {
             try bare(bench, "shop")
         }
@@ -276,7 +276,7 @@ struct DescriptionTextTests {
                     # From package.json. A version is published once: raise it with each change.
                     version: "1.4.0"
                     folder: "dist"
-                    # 1 file or folder of dist left out by default: .env; `include:` takes one again
+                    # 1 file or folder of dist left out by default: .env; `include:` adds one again
                     # The bundle is an app (index.html is its only page): an unknown page is answered with index.html; \
                 if each page has its own file, set `routing: site` in release.yaml.
                     routing: app

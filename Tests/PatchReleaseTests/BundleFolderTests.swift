@@ -40,7 +40,7 @@ struct BundleFolderTests {
         #expect(
             warnings == [
                 "release.yaml:9: patches[2].folder: 5 files and folders of web left out by default: .aws/, .npmrc, a.js~, "
-                    + "app/npm.log, node_modules/; `include:` takes one again"
+                    + "app/npm.log, node_modules/; `include:` adds one again"
             ]
         )
     }
@@ -100,9 +100,9 @@ struct BundleFolderTests {
             warnings == [
                 "release.yaml:9: patches[2].folder: 1 compressed file differs from its plain one and was left out of web: "
                     + "old.js\(ending) (old.js); compress after the last change",
-                "release.yaml:9: patches[2].folder: 2 files are not what the ending says and left out: garbage.js\(ending), "
+                "release.yaml:9: patches[2].folder: 2 files are not of the type in the file name and left out: garbage.js\(ending), "
                     + "short.js\(ending)",
-                "release.yaml:9: patches[2].folder: 1 file is not what the ending says: bad.data\(ending)",
+                "release.yaml:9: patches[2].folder: 1 file is not of the type in the file name: bad.data\(ending)",
             ]
         )
     }
@@ -136,7 +136,7 @@ struct BundleFolderTests {
         let problem = try #require(await bench.problem("v1"))
         #expect(
             problem.groups.map(\.sentence) == [
-                "\(web)/link.html is a symbolic link; a release holds files and folders only",
+                "\(web)/link.html is a symbolic link; a release contains only files and folders",
                 "2 names that are not in Unicode normal form C: $'\(web)/u\\xcc\\x88', $'\(web)/u\\xcc\\x88/o\\xcc\\x88.js'; "
                     + "each looks like its form C",
                 "\(web): index.html equals INDEX.html after case folding",
@@ -181,7 +181,7 @@ struct BundleFolderTests {
         for name in ["aux.js", "a:b.js", "COM1", "console.js"] { try bench.write("x", to: "v1/web/\(name)") }
         #expect(
             try await release(bench).warnings == [
-                "release.yaml:9: patches[2].folder: 3 names that Windows cannot store in web: COM1, a:b.js, aux.js; devices take them"
+                "release.yaml:9: patches[2].folder: 3 names that Windows cannot store in web: COM1, a:b.js, aux.js; devices accept them"
             ]
         )
     }
@@ -295,8 +295,8 @@ struct BundleWordsTests {
         ]
         #expect(
             BundleNote.unsearched(gaps).rule(in: try AssetPath("web"))
-                == ": 2 archives were not searched for secrets as a whole: a.zip (encrypted), b.tgz (too large); "
-                + "`allow-secrets:` confirms those that hold none"
+                == ": 2 archives were only partly searched for secrets: a.zip (encrypted), b.tgz (too large); "
+                + "name those without secrets in `allow-secrets:`"
         )
     }
 
@@ -309,7 +309,8 @@ struct BundleWordsTests {
     }
 
     @Test func `advises no pattern that takes files twice`() {
-        #expect(throws: FileExclusions.PatternFault(line: 0, rule: "begins with '!'; it takes files anyway")) {
+        #expect(throws: FileExclusions.PatternFault(line: 0, rule: "begins with '!', but `include:` adds files anyway"))
+        {
             try FileExclusions.none.including("!a")
         }
     }

@@ -104,7 +104,7 @@ struct BundleRecognitionTests {
                 "release.yaml:8: patches[0].cacheable keeps main.3f9a1c07.js for a year, and other bytes have the same name in web 1"
                     + "; build with new names, or leave them out here",
                 "release.yaml:8: patches[0].cacheable is ignored for cart.js: the content changed since web 1 and the name did not"
-                    + "; put a hash into the name to have it kept for a year",
+                    + "; put a hash into the name so that it is kept for a year",
             ]
         )
     }
@@ -190,7 +190,7 @@ struct BundleRecognitionTests {
             ),
             ("headers: [a]", "headers must be a mapping, such as {\"**\": {Cross-Origin-Opener-Policy: same-origin}}"),
             ("headers: {\"**\": x}", "headers.** must be a mapping, such as {Referrer-Policy: same-origin}"),
-            ("headers: {\"**\": {Link: x, link: y}}", "headers.**.link stands twice"),
+            ("headers: {\"**\": {Link: x, link: y}}", "headers.**.link is given twice"),
         ]
     )
     func `is refused with the field and a way out`(extra: String, words: String) async throws {

@@ -32,7 +32,7 @@ struct DescriptionMistakeTests {
             "a key with a letter too few", "version: 1.0.0", "verison: 1.0.0",
             [
                 "4: patches[0].version is missing",
-                "6: patches[0].verison is not known here; did you mean version? Known are allow-secrets, cacheable, "
+                "6: patches[0].verison is not a known field; did you mean version? The fields are allow-secrets, cacheable, "
                     + "commit, compatibility, confirmed-by, exclude, folder, gateways, headers, id, include, index, keep, kind, "
                     + "links, requires, routes, routing, rules, security, source-maps, version",
             ]
@@ -42,30 +42,30 @@ struct DescriptionMistakeTests {
             ["7: patches[0].gateways[1] must be meteor"]
         ),
         (
-            "a bundle that Meteor's clients could not take", "version: 1.0.0",
+            "a bundle that Meteor's clients cannot install", "version: 1.0.0",
             "version: 1.0.0\n    gateways: [meteor]",
             [
-                "7: patches[0].gateways: Meteor's clients could not take it: Couldn't load runtime config from index file"
+                "7: patches[0].gateways: Meteor's clients cannot install it: Couldn't load runtime config from index file"
             ]
         ),
         (
             "a bundle for Meteor's clients that requires a patch", "version: 1.0.0",
             "version: 1.0.0\n    gateways: [meteor]\n    requires: {fix: [\"1\"]}",
             [
-                "7: patches[0].gateways: Meteor's clients could not take it: it requires fix, which their wire cannot carry"
+                "7: patches[0].gateways: Meteor's clients cannot install it: it requires fix, which their format cannot express"
             ]
         ),
         (
             "a script for Meteor's clients", "file: a.js", "file: a.js\n    gateways: [meteor]",
             [
-                "14: patches[1].gateways is not known here; known are file, id, keep, kind, pages, requires, rules, runsIn, "
+                "14: patches[1].gateways is not a known field; the fields are file, id, keep, kind, pages, requires, rules, runsIn, "
                     + "security, version"
             ]
         ),
         (
             "a rule with a letter too few", "rollout: 10%", "rolout: 10%",
             [
-                "15: patches[1].rules.rolout is not a rule; did you mean rollout? Known are appVersion, condition, dial, "
+                "15: patches[1].rules.rolout is not a rule; did you mean rollout? The rules are appVersion, condition, dial, "
                     + "mandatory, rollout, runAtNextLaunch, users"
             ]
         ),
@@ -101,7 +101,7 @@ struct DescriptionMistakeTests {
             "a folder that is not there", "folder: web", "folder: dist",
             ["7: patches[0].folder: FOLDER/dist does not exist"]
         ),
-        ("an empty folder", "folder: web", "folder: empty", ["7: patches[0].folder: FOLDER/empty holds no file"]),
+        ("an empty folder", "folder: web", "folder: empty", ["7: patches[0].folder: FOLDER/empty contains no file"]),
         ("a file for a folder", "folder: web", "folder: a.js", ["7: patches[0].folder: FOLDER/a.js is not a folder"]),
         (
             "an index that is not there", "index: index.html", "index: main.html",
@@ -109,12 +109,12 @@ struct DescriptionMistakeTests {
         ),
         (
             "an id twice", "id: fix", "id: web",
-            ["10: patches[1].id stands twice; a description names the newest version of an id once"]
+            ["10: patches[1].id is listed twice; list each id once, with its newest version"]
         ),
         (
             "a version that YAML takes for a number", "version: 1.0.0", "version: 1.0",
             [
-                "6: patches[0].version is a number that is not a whole one; if it is meant as text, put it in quotes: "
+                "6: patches[0].version is not a whole number; if it is meant as text, put it in quotes: "
                     + "\"1.0\""
             ]
         ),
@@ -175,7 +175,7 @@ struct DescriptionMistakeTests {
         ),
         (
             "security without a text", "file: a.js", "file: a.js\n    security: {ur: https://a}",
-            ["14: patches[1].security.ur is not known here; did you mean url? Known are text, url"]
+            ["14: patches[1].security.ur is not a known field; did you mean url? The fields are text, url"]
         ),
         (
             "an advisory in the clear", "file: a.js", "file: a.js\n    security: {text: a, url: http://a}",
@@ -187,7 +187,7 @@ struct DescriptionMistakeTests {
         ),
         (
             "parentheses", "rollout: 10%", "condition: (region==eu)",
-            ["15: patches[1].rules.condition has parentheses, and there are none: && binds tighter than ||"]
+            ["15: patches[1].rules.condition must not contain parentheses; && binds tighter than ||"]
         ),
         (
             "a caret before a version", "rollout: 10%", "appVersion: ^2.1",
@@ -203,7 +203,7 @@ struct DescriptionMistakeTests {
             "channel: Beta\npatches:\n  - id: we b\n    kind: bundle\n    version: 1.0\n    folder: ../web",
             [
                 "2: channel \(ChannelName.rule)", "4: patches[0].id \(PatchID.rule)",
-                "6: patches[0].version is a number that is not a whole one; if it is meant as text, put it in quotes: "
+                "6: patches[0].version is not a whole number; if it is meant as text, put it in quotes: "
                     + "\"1.0\"",
                 "7: patches[0].folder has a '.' or '..' segment",
             ]
@@ -269,11 +269,11 @@ struct DescriptionMistakeTests {
         ),
         (
             "cacheable: [\"app/*\"]", "exclude: [\"*.map\", \"*.psd\"]",
-            "9: patches[0].exclude[1] leaves nothing out of web: *.psd"
+            "9: patches[0].exclude[1] leaves out no file of web: *.psd"
         ),
         (
             "cacheable: [\"app/*\"]", "exclude: [\"*.map\", \"!*.psd\"]",
-            "9: patches[0].exclude[1] takes nothing again of web: !*.psd"
+            "9: patches[0].exclude[1] adds no file of web: !*.psd"
         ),
         (
             "cacheable: [\"app/*\"]", "headers: {\"*.css\": {Link: x}}",
@@ -290,7 +290,7 @@ struct DescriptionMistakeTests {
         ),
         (
             "file: a.js", "file: a.js\n    security: {text: a hole}\n    requires: {web: [\"1.0.0\"]}",
-            "14: patches[1].security: on devices that take only such versions it waits for web 1.0.0"
+            "14: patches[1].security: devices that install only security versions wait for web 1.0.0"
         ),
         ("rollout: 10%", "rollout: 10", "15: patches[1].rules.rollout 10 is 0.1% of devices; 10% is a percentage"),
     ])

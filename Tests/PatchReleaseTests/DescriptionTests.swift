@@ -104,7 +104,7 @@ struct DescriptionTests {
         ("a key twice", "app: a\napp: b\n", 2, "", "has 'app' twice in one mapping"),
         (
             "an unknown key", top + "patches: []\nextra: 1\n", 4, "extra",
-            "is not known here; known are app, channel, hosts, jspatch, patches"
+            "is not a known field; the fields are app, channel, hosts, jspatch, patches"
         ),
         ("no app", "channel: production\npatches: []\n", 1, "app", "is missing"),
         ("no patches", top, 1, "patches", "is missing"),
@@ -112,18 +112,18 @@ struct DescriptionTests {
         (
             "an unknown key in a patch",
             top + "patches:\n- {id: a, kind: script, version: \"1\", file: a.js, folder: b}\n", 4,
-            "patches[0].folder", "is not known here; known are \(known)"
+            "patches[0].folder", "is not a known field; the fields are \(known)"
         ),
         (
             "an id twice", top + "patches:\n" + one + one, 5, "patches[1].id",
-            "stands twice; a description names the newest version of an id once"
+            "is listed twice; list each id once, with its newest version"
         ),
         (
             "two bundles for Meteor's clients",
             top + "patches:\n"
                 + ["a", "b"].map { "- {id: \($0), kind: bundle, version: \"1\", folder: w, gateways: [meteor]}\n" }
                 .joined(), 5,
-            "patches[1].gateways", "has meteor, as a has; one patch of a channel may"
+            "patches[1].gateways", "has meteor, like a; only one patch of a channel may have it"
         ),
         (
             "an unknown kind", top + "patches:\n- {id: a, kind: zip, version: \"1\", file: a.js}\n", 4,
@@ -142,13 +142,13 @@ struct DescriptionTests {
         (
             "a version that is a fraction", top + "patches:\n- {id: a, kind: script, version: 1.10, file: a.js}\n", 4,
             "patches[0].version",
-            "is a number that is not a whole one; if it is meant as text, put it in quotes: \"1.10\""
+            "is not a whole number; if it is meant as text, put it in quotes: \"1.10\""
         ),
         (
             "a commit that looks like a number",
             top + "patches:\n- {id: a, kind: bundle, version: \"1\", folder: a, commit: 12e4}\n",
             4, "patches[0].commit",
-            "is a number that is not a whole one; if it is meant as text, put it in quotes: \"12e4\""
+            "is not a whole number; if it is meant as text, put it in quotes: \"12e4\""
         ),
         (
             "an id with a slash", top + "patches:\n- {id: a/b, kind: script, version: \"1\", file: a.js}\n", 4,
@@ -179,7 +179,7 @@ struct DescriptionTests {
             "a rule nobody knows",
             top + "patches:\n- {id: a, kind: script, version: \"1\", file: a.js, rules: {rolout: 1}}\n", 4,
             "patches[0].rules.rolout",
-            "is not a rule; did you mean rollout? Known are appVersion, condition, dial, mandatory, rollout, "
+            "is not a rule; did you mean rollout? The rules are appVersion, condition, dial, mandatory, rollout, "
                 + "runAtNextLaunch, users"
         ),
         (

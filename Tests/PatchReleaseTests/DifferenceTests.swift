@@ -34,7 +34,7 @@ struct DifferenceTests {
         )
         #expect(
             Array(ReleaseDifference(from: two, to: one).words.suffix(1))
-                == ["- web 1.1.0 is no longer listed; devices that run it go on to one that is"]
+                == ["- web 1.1.0 is no longer listed; devices that run it move to a listed version"]
         )
         #expect(ReleaseDifference(from: one, to: one).isEmpty)
     }
@@ -84,14 +84,14 @@ struct DifferenceTests {
         let two = ReleaseContents(try await bench.release("v2", to: "two").verified)
         #expect(two.entry(label("web", "1.0.0"))?.gateways == [.meteor])
         let on =
-            "~ web: Meteor's own clients get it as well, as soon as every device may take it; "
-            + "their wire has no signatures and no expiry, and asks each of them the same"
+            "~ web: Meteor's own clients get it as well, once every device may install it; "
+            + "their protocol has no signatures, no expiry and the same answer for all"
         #expect(ReleaseDifference(from: nil, to: two).words.contains(on))
         #expect(ReleaseDifference(from: one, to: two).words.contains(on))
         #expect(ReleaseDifference(from: two, to: two).isEmpty)
         #expect(
             ReleaseDifference(from: two, to: one).words.contains(
-                "~ web: Meteor's own clients get nothing more of it, and keep what they have"
+                "~ web: Meteor's own clients get no more versions of it and keep theirs"
             )
         )
         #expect(String(decoding: two.json.fileBytes, as: UTF8.self).contains(#""gateways":["meteor"]"#))

@@ -199,7 +199,7 @@ struct DraftTests {
             ReleaseDifference(from: back, to: gone).words == [
                 "= a 1 stays", "= b 1 stays",
                 "- a 2, which is not listed any more, is withdrawn for good; devices that still run it "
-                    + "take it back, and no later release lists it",
+                    + "remove it, and no later release can list it",
             ]
         )
         #expect(throws: SigningError.withdrawn(label("a", "2"), since: row)) {

@@ -253,7 +253,7 @@ struct ExternalSignerTests {
         ("command: [a]\npublic: s.pub\ntimeout: 3601", 3, "timeout", "must be an integer from 1 to 3600"),
         (
             "command: [a]\npublic: s.pub\nshell: true", 3, "shell",
-            "is not known here; known are command, public, timeout"
+            "is not a known field; the fields are command, public, timeout"
         ),
     ])
     func `described wrongly is refused with its line`(_ text: String, _ line: Int, _ field: String, _ rule: String)

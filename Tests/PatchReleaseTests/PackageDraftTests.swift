@@ -83,7 +83,7 @@ struct PackageDraftTests {
             try PackageDraft(Self.described(), list: list, over: before)
         }
         #expect(problem?.field == "jspatch.appVersions")
-        #expect(problem?.rule == "makes more than 200 lines, with those that had numbers before")
+        #expect(problem?.rule == "makes more than 200 lines, including those with earlier numbers")
     }
 
     @Test func `begin at 1, or above what the server before gave out`() throws {
@@ -175,7 +175,7 @@ struct PackageDraftTests {
     @Test func `of which nobody gets anything before every device does are doubted`() throws {
         let doubt = """
             names fix 1, whose rules have a condition and a share: \
-            the platform's clients are told to wait until every device may take it
+            the platform's clients install it only when every device may
             """
         for (rules, doubts) in [
             (PatchRules(rollout: 5_000, condition: "a==1"), [doubt]), (PatchRules(condition: "a==1"), []),
@@ -204,7 +204,7 @@ struct PackageDraftTests {
         }
         #expect(try problem(100, .platform(named("0a1b"))) == nil)
         #expect(try problem(101, .loader) == nil)
-        let rule = "is over 100 bytes, and the platform's packages hold no such name"
+        let rule = "is over 100 bytes, the limit of the platform's packages"
         #expect(try problem(101, .platform(named("0a1b"))) == rule)
     }
 
@@ -213,24 +213,24 @@ struct PackageDraftTests {
         #expect(try Self.problem(.everyone, Self.described()) == "none")
         #expect(
             try Self.problem(.everyone, Self.described(main: "other"))
-                == "\(field) names other, which the list does not have"
+                == "\(field) names other, which is not listed"
         )
         for (rules, rule) in [
             (
                 PatchRules(appVersion: AppVersionRange(">=3")),
                 "names fix 1, whose rules leave app version 2.1 out"
             ),
-            (PatchRules(users: []), "names fix 1, whose rules name users, and JSPatch's clients know none"),
+            (PatchRules(users: []), "names fix 1, whose rules name users; JSPatch's clients do not support users"),
             (
                 PatchRules(condition: "a==1"),
-                "names fix 1, whose rules have a condition, and JSPatch's loader knows none"
+                "names fix 1, whose rules have a condition; JSPatch's loader does not support conditions"
             ),
         ] { #expect(try Self.problem(rules, Self.described()) == "\(field) \(rule)") }
         let platform = try Self.described([.platform(named("0a1b"))])
         #expect(try Self.problem(PatchRules(condition: "a==1"), platform) == "none")
         #expect(
             try Self.problem(.everyone, Self.described(after: 999_999_999))
-                == "jspatch has given out every number on loader 2.1"
+                == "jspatch has used every number of loader 2.1"
         )
     }
 
@@ -257,7 +257,7 @@ struct PackageDraftTests {
         #expect(try rule(kind: .bundle) == "names fix 1, which is a bundle")
         #expect(try rule(place: ScriptPlace(.page)) == "names fix 1, which runs in pages")
         #expect(
-            try rule(requires: [named("web")]) == "names fix 1, which requires web, and that is not in the package"
+            try rule(requires: [named("web")]) == "names fix 1, which requires web, but the package does not contain it"
         )
     }
 
@@ -289,7 +289,7 @@ struct PackageDraftTests {
             ("{\(good), platform: a-b}", "jspatch.platform", "must be 1 to 64 of A-Z a-z 0-9"),
             (
                 #"{scripts: {cart.js: fix}, appVersions: ["2.1"], loader: true}"#, "jspatch.scripts",
-                "must have main.js, which is the one that is run"
+                "must have main.js, the script that runs"
             ),
             (
                 "{scripts: {\(many)}, appVersions: [\"2.1\"], loader: true}", "jspatch.scripts",
@@ -301,7 +301,7 @@ struct PackageDraftTests {
             ),
             (
                 #"{scripts: {main.js: fix}, appVersions: ["2.1", "2.1"], loader: true}"#, "jspatch.appVersions[1]",
-                "stands twice"
+                "is given twice"
             ),
             (
                 #"{scripts: {main.js: fix}, appVersions: ["x"], loader: true}"#, "jspatch.appVersions[0]",
@@ -328,14 +328,14 @@ struct PackageDraftTests {
         #expect(
             words(nil, one) == [
                 "~ loader 2.1: JSPatch's loader gives its clients main.js of fix as version 1, "
-                    + "as soon as every device may take it; "
-                    + "the wire has a signature over an MD5, and no roles, expiry, rollout, conditions or way back"
+                    + "once every device may install it; "
+                    + "the format has a signature over an MD5, but no roles, expiry, rollout, conditions or rollback"
             ]
         )
         #expect(words(one, two) == ["~ loader 2.1: version 2 follows 1, with main.js of fix"])
         #expect(words(two, two) == [] && words(gone, gone) == [])
-        #expect(words(two, gone) == ["- loader 2.1: version 2 cannot be had any more; clients that have it keep it"])
-        #expect(words(two, off) == ["~ loader 2.1: its clients get nothing more, and keep what they have"])
+        #expect(words(two, gone) == ["- loader 2.1: version 2 is no longer offered; clients that have it keep it"])
+        #expect(words(two, off) == ["~ loader 2.1: its clients get no more versions and keep theirs"])
         #expect(words(off, off) == [])
         let platform = GatewayPackages(
             line: try Self.line(.platform(named("0a1b"))),
@@ -346,9 +346,9 @@ struct PackageDraftTests {
         #expect(
             words(nil, platform) == [
                 "~ platform 0a1b 2.1: JSPatch's platform gives its clients main.js of fix as version 1, "
-                    + "to the tenths of devices that list and dial allow; "
-                    + "the wire has a signature over an MD5 and a sync file that nobody signed, and no roles, "
-                    + "expiry, head-counts, users or way back"
+                    + "for the tenths of devices that list and dial allow; "
+                    + "the format has a signature over an MD5 and an unsigned sync file, but no roles, "
+                    + "expiry, head-counts, users or rollback"
             ]
         )
     }

@@ -221,11 +221,11 @@ struct RootOfTrustTests {
         )] = [
             ("a role as channel", ["root"], [], [], .channel("root", rule: ChannelName.rule)),
             ("a key as channel", ["online"], [], [], .channel("online", rule: "is the name of a key")),
-            ("a channel twice", ["a", "a"], [], [], .channel("a", rule: "stands twice")),
+            ("a channel twice", ["a", "a"], [], [], .channel("a", rule: "is given twice")),
             ("an unknown role", ["a"], [("b", "alice")], [], .unknownRole("b", known: ["root", "targets", "a"])),
             (
                 "a holder twice", ["a"], [("a", "alice"), ("a", "alice")], [],
-                .holder(role: "a", "alice", rule: "stands twice")
+                .holder(role: "a", "alice", rule: "is given twice")
             ),
             (
                 "a holder with a slash", ["a"], [("a", "../x")], [],

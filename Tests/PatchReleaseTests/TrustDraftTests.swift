@@ -39,14 +39,14 @@ struct TrustDraftTests {
                 "neither role",
                 {
                     $0["root"] = nil; $0["targets"] = nil
-                }, "root", "or targets must stand"
+                }, "root", "or targets is needed"
             ),
             (
                 "a first root alone",
                 {
                     $0["base"] = .null; $0["targets"] = nil
                 }, "base",
-                "must not be null unless both root and targets stand"
+                "must not be null unless both root and targets are present"
             ),
             (
                 "a root over the limit",

@@ -66,11 +66,11 @@ struct BackedUpFileTests {
         ("records.sqlite has 0 bytes, not 7", false, { try $0.write("", "records.sqlite") }),
         ("records.sqlite is not the file that was backed up", false, { try $0.write("RECORDS", "records.sqlite") }),
         ("records.sqlite is missing", true, { try $0.remove("records.sqlite") }),
-        ("records.sqlite is a link, and no file", true, { try $0.link("records.sqlite") }),
+        ("records.sqlite is a link, not a file", true, { try $0.link("records.sqlite") }),
         ("apps/a/labels.json is missing", false, { try $0.remove("apps/a/labels.json") }),
-        ("apps/a/labels.json is a link, and no file", true, { try $0.link("apps/a/labels.json") }),
+        ("apps/a/labels.json is a link, not a file", true, { try $0.link("apps/a/labels.json") }),
         ("apps/a/more.json was not backed up", false, { try $0.write("x", "apps/a/more.json") }),
-        ("drafts/a is a link, and no file", true, { try $0.link("drafts/a") }),
+        ("drafts/a is a link, not a file", true, { try $0.link("drafts/a") }),
     ]
 
     @Test(arguments: 0..<8)

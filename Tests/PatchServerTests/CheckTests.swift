@@ -77,11 +77,11 @@ struct CheckTests {
             return try CheckTree(of: repository).run().faults.map(\.detail)
         }
         let snapshot = try details { server, files in try files.rot(server.treePath("metadata/2.snapshot.json")) }
-        #expect(snapshot == ["it is no snapshot"])
+        #expect(snapshot == ["it is not a snapshot"])
         let draft = try details { server, files in
             try files.makeDirectory(server.folder.drafts(of: server.repository.app).appending("x!"))
         }
-        #expect(draft == ["it is no channel"])
+        #expect(draft == ["it is not a channel"])
         let root = try details { server, files in
             let own = server.folder.apps.appending(Self.app)
             let text = String(decoding: try files.read(own.appending("root.json"), limit: 100_000), as: UTF8.self)
@@ -90,7 +90,7 @@ struct CheckTests {
         }
         #expect(
             root == [
-                "it is not signed by its own keys", "it is not the root of trust that this server was given",
+                "it is not signed by its own keys", "it is not the root of trust of this server",
             ]
         )
     }
@@ -229,7 +229,7 @@ struct CheckTests {
         try server.files.write([1], to: server.folder.incoming.appending("new"))
         let report = try server.check()
         #expect(report.faults.map(\.rule) == [.leftover] && report.isWhole)
-        #expect(report.faults.map(\.detail) == ["nothing reads it"])
+        #expect(report.faults.map(\.detail) == ["no release uses it"])
     }
 }
 

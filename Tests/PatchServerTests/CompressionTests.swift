@@ -350,7 +350,7 @@ struct CompressionTests {
         #expect(faults.map { "\($0.path) \($0.rule)" } == expected)
         #expect(
             faults.map(\.detail)
-                == Array(repeating: "what comes out of it is not the file that it is a form of", count: 2)
+                == Array(repeating: "it does not decompress to its original file", count: 2)
         )
         let report = try server.repair()
         #expect(report.isWhole && report.repaired.map { "\($0.path) \($0.rule)" } == expected)

@@ -45,8 +45,8 @@ struct DialTests {
         let hint = "to pause the new first version: patchsrv dial --channel production --pause fix-cart-total@"
         #expect(
             try lapses(server, publishing: "1") == [
-                "the dial paused fix-cart-total 2 (carts are empty), which is listed no more: the dial says nothing of it "
-                    + "should it be listed again"
+                "the dial paused fix-cart-total 2 (carts are empty); it is no longer listed, and the dial will not limit it "
+                    + "if it is listed again"
             ]
         )
         #expect(try lapses(server, publishing: "2", "1") == [])
@@ -55,7 +55,7 @@ struct DialTests {
         #expect(
             try lapses(server, publishing: "3", "1") == [
                 "the dial holds fix-cart-total 1 at 10%; 50% are signed",
-                "the dial says nothing of fix-cart-total 3, which stands first now: 50% of devices may take it",
+                "the dial does not name fix-cart-total 3, which is first now: 50% of devices may install it",
                 hint + "3",
             ]
         )
@@ -164,7 +164,7 @@ struct DialTests {
         let before = try server.everything()
         let refusal = DialRefusal.aboveCeiling(fix, named("2"), asked: 5_001, ceiling: 5_000)
         #expect(throws: ServerError.dial(refusal)) { try turn(server, DialChange(.rollout(5_001), of: fix)) }
-        #expect(refusal.description == "fix-cart-total 2 is signed for 50% of devices, and 50.01% is more")
+        #expect(refusal.description == "fix-cart-total 2 is signed for 50% of devices, so 50.01% is too much")
         #expect(try server.everything() == before)
     }
 
@@ -183,7 +183,7 @@ struct DialTests {
         #expect(throws: ServerError.dial(refusal)) { try turn(server, DialChange(.headcount(3), of: fix)) }
         #expect(
             refusal.description
-                == "fix-cart-total 2 is open to 4 devices, and a head-count is never lowered: 3 is less"
+                == "fix-cart-total 2 is open to 4 devices, and a head-count can only be raised: 3 is less"
         )
         guard case .unchanged = try turn(server, DialChange(.headcount(4), of: fix)) else {
             Issue.record("signed the same again")

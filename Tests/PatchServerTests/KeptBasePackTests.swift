@@ -33,9 +33,9 @@ struct KeptBasePackTests {
         #expect(faults.map { "\($0.path) \($0.rule)" } == expected)
         #expect(
             faults.allSatisfy {
-                $0.detail.hasPrefix("it does not make the manifest that its name says: ")
-                    || $0.detail == "they do not make the signatures of the manifest that their name says"
-                    || $0.detail == "it is not the signatures and the pack that stand beside it"
+                $0.detail.hasPrefix("it does not make the manifest in its name: ")
+                    || $0.detail == "they do not make the signatures of the manifest in their name"
+                    || $0.detail == "it differs from the signatures and the pack beside it"
             }
         )
         let repaired = try server.repair()

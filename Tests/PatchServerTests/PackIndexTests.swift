@@ -165,20 +165,20 @@ struct PackIndexTests {
         }
         let base = first.pack.base
         let name = URLLayout.pack(BasePack(manifest: try server.bundleManifests()[2], base: base), .pack)
-        let notThere = "it names \(name), which is not there, or has another size, or other signatures"
+        let notThere = "it names \(name), which is missing, or has another size or other signatures"
         let missing = URLLayout.pack(BasePack(manifest: base, base: SHA256Digest(of: [])), .pack)
         let wrong: [(PackIndex, String)] = [
-            (PackIndex(whole: 7, from: []), "it says that the whole bundle travels as 7 bytes, which it does not"),
+            (PackIndex(whole: 7, from: []), "its size of the whole bundle, 7 bytes, is wrong"),
             (row(PackIndex.Pack(base: base, size: 1, signatures: first.pack.signatures)), notThere),
             (row(PackIndex.Pack(base: base, size: first.pack.size)), notThere),
-            (row(manifest: 1), "it says of \(base) what that does not have"),
+            (row(manifest: 1), "its sizes of \(base) are wrong"),
             (
                 row(column: PackIndex.Column(sha256: base, size: first.column?.size ?? 0)),
-                "it says of \(base) what that does not have"
+                "its sizes of \(base) are wrong"
             ),
             (
                 row(from: [PackIndex.Pack(base: SHA256Digest(of: []), size: 1)]),
-                "it names \(missing), which is not there, or has another size, or other signatures"
+                "it names \(missing), which is missing, or has another size or other signatures"
             ),
         ]
         for (index, words) in wrong {
@@ -194,7 +194,7 @@ struct PackIndexTests {
         try files.remove(server.treePath(second))
         let repaired = try server.repair()
         #expect(repaired.isWhole && repaired.repaired.map(\.path) == ["tree/\(app)/\(third)"])
-        #expect(repaired.notes == ["wrote what packs lead to 2 versions"])
+        #expect(repaired.notes == ["wrote the pack indexes of 2 versions"])
         #expect(try server.treeBytes(third) == bytes && server.treeFiles().contains(second))
         #expect(try server.repair().notes == [])
     }

@@ -68,8 +68,8 @@ struct RebuiltLabelsTests {
         let report = try repair(server)
         #expect(
             report.notes == [
-                "labels.json was made again from 1 release of the tree and the history; what was published as "
-                    + "production 1 nobody knows: put a copy back if there is one"
+                "labels.json was made again from 1 release of the tree and the history; the releases published as "
+                    + "production 1 are unknown: restore a copy if there is one"
             ]
         )
         #expect(report.isWhole)

@@ -101,7 +101,7 @@ struct SetupTests {
 
     @Test
     func `refuses an app whose tree would lie where the release service answers`() throws {
-        expect(.setup(document: "root.json", rule: "is of an app named api: the release service answers there")) {
+        expect(.setup(document: "root.json", rule: "is for an app named api, which is a path of the release service")) {
             _ = try trust(root: try factory.root(app: named("api")))
         }
     }

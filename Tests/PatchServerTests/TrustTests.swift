@@ -235,7 +235,7 @@ struct TrustTests {
         ),
         Refusal(
             testDescription: "targets without a dial",
-            error: .setup(document: "targets.json", rule: "delegates to no dial")
+            error: .setup(document: "targets.json", rule: "does not delegate the dial")
         ) {
             try $0.next { ($0.targetsVersion, $0.hasDial) = (2, false) }.offered()
         },

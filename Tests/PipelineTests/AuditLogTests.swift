@@ -38,11 +38,11 @@ struct AuditLogTests {
             }
             try await expect("entry 2 was removed", judge: "line 2: number") { $0.remove(at: 1) }
             try await expect(
-                "entry 2 stands behind entry 3, in line 3: lines were exchanged",
+                "entry 2 follows entry 3, in line 3: lines were swapped",
                 judge: "line 2: number"
             ) { $0.swapAt(1, 2) }
             try await expect(
-                "line 4 was put in: another entry 2 stands in its place",
+                "line 4 was inserted: another entry 2 is in its place",
                 judge: "line 4: number"
             ) { $0.insert($0[1], at: 3) }
 

@@ -62,16 +62,16 @@ struct CommandTests {
             for (path, code, message, hint) in [
                 (world.path("missing"), Int32(3), "there is no folder \(world.path("missing"))", wanted),
                 (file, 6, "\(file) is a file, and a signed release is a folder", wanted),
-                (keys, 3, "\(keys) is no release folder: \(none)", "it is a folder of keys: name it with --keys"),
+                (keys, 3, "\(keys) is not a release folder: \(none)", "it is a folder of keys: name it with --keys"),
                 (
-                    source, 3, "\(source) is no release folder: \(none)",
+                    source, 3, "\(source) is not a release folder: \(none)",
                     "it is a folder to make a release of: patchsign release \(source) --keys DIR --output NEW"
                 ),
                 (
-                    pulled, 3, "\(pulled) is no release folder: \(none)",
+                    pulled, 3, "\(pulled) is not a release folder: \(none)",
                     "`patchsign pull` wrote it: the release in it is \(pulled)/release"
                 ),
-                (world.folder, 3, "\(world.folder) is no release folder: \(none)", wanted),
+                (world.folder, 3, "\(world.folder) is not a release folder: \(none)", wanted),
             ] {
                 let refused = try await world.sign("inspect", path.string)
                 #expect(refused.code == code && refused.errors == "error: \(message)\nhint: \(hint)\n", "\(refused)")
@@ -84,9 +84,9 @@ struct CommandTests {
     }
 
     @Test(arguments: [
-        (["sync", "--retries", "-1"], "--retries takes no negative value, as -1 is", nil as String?),
+        (["sync", "--retries", "-1"], "--retries must not be negative, but is -1", nil as String?),
         (
-            ["switch", "--channel", "-x"], "--channel has no value: -x behind it begins as an option does",
+            ["switch", "--channel", "-x"], "--channel has no value: -x after it looks like an option",
             "if it is the value, write --channel=-x"
         ),
         (["sync", "--frob"], "Unknown option '--frob'", nil),

@@ -191,7 +191,7 @@ struct DescriptionSchemaTests {
 
             let renewed = try await world.release(source, to: "three", previous: world.path("two")).done()
             let nothingNew =
-                "warning: it lists what the release before it lists; only its version and how long it holds are new\n"
+                "warning: it lists the same as the release before it; only its version and expiry are new\n"
             #expect(renewed.errors.hasSuffix(nothingNew), "\(renewed)")
 
             // What is left behind by a withdrawal is said where it is read.
@@ -211,8 +211,8 @@ struct DescriptionSchemaTests {
             #expect(
                 withdrawn.errors.hasSuffix(
                     """
-                    warning: no device can newly take fix 2: it requires web in a version that is not listed
-                    hint: make a release in which they require what is listed, or withdraw them too
+                    warning: no further device can install fix 2: it requires web in a version that is not listed
+                    hint: make a release in which they require listed versions, or withdraw them too
 
                     """
                 ),

@@ -32,8 +32,11 @@ struct DeviceCommandTests {
                 ]
                 let serve = try await run(.patchsync, arguments)
                 #expect(serve.code == 64, "\(serve)")
-                #expect(serve.errors.contains("\(option): \(folder) is the store, lies in it or holds it"), "\(serve)")
-                #expect(serve.errors.contains("who has the access token could read what is the store's, or change it."))
+                #expect(
+                    serve.errors.contains("\(option): \(folder) is the store, is inside it or contains it"),
+                    "\(serve)"
+                )
+                #expect(serve.errors.contains("a client with the access token could read or change the store."))
             }
         }
     }
@@ -83,8 +86,8 @@ struct DeviceCommandTests {
                 let shared = try await device("set", "--no-own-host").done()
                 #expect(
                     shared.output.contains(
-                        "pages: on 127.0.0.1, whose cookies every port of this machine gets; from the next start of `patchsync "
-                            + "serve` on (process \(found.1) goes on as it began)\n"
+                        "pages: on 127.0.0.1, whose cookies every port of this machine receives; from the next start of `patchsync "
+                            + "serve` on (process \(found.1) keeps its settings)\n"
                     ),
                     "\(shared)"
                 )
@@ -107,7 +110,7 @@ struct DeviceCommandTests {
             #expect(
                 embedded.code == 6
                     && embedded.errors == """
-                        error: --embedded: \(missing) is no folder of `patchsign embed`: there is no embedded.json in it
+                        error: --embedded: \(missing) is not a folder of `patchsign embed`: there is no embedded.json in it
                         hint: nothing was changed; name the folder that ships with the app.
 
                         """,
@@ -119,7 +122,7 @@ struct DeviceCommandTests {
             #expect(
                 other.code == 8
                     && other.errors.hasSuffix(
-                        "hint: nothing was changed; a store is of one app for good: name another folder with --store, or the "
+                        "hint: nothing was changed; a store belongs to one app: name another folder with --store, or the "
                             + "root of trust of \(Workshop.app) with --root.\n"
                     ),
                 "\(other)"

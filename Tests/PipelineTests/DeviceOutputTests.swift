@@ -38,7 +38,11 @@ struct DeviceOutputTests {
                 #expect(sync.code == 0 && sync.errors == "", "\(sync)")
                 try await told(device)
                 let status = try await device("status").done().output
-                #expect(status.contains("network: metered: only what is mandatory comes; at most 10.0 MB a second"))
+                #expect(
+                    status.contains(
+                        "network: metered: only mandatory versions are downloaded; at most 10.0 MB a second"
+                    )
+                )
                 #expect(status.contains("fix 2: waits for a network that is not metered; it costs "), "\(status)")
                 try await device("set", "--no-metered", "--limit-rate", "0B").done()
                 try await looked(device)
@@ -101,9 +105,9 @@ struct DeviceOutputTests {
                 #expect(try await synced(device).code == 0)
                 try await told(device)
                 let asking = try await device("status").done().output
-                #expect(asking.contains("consent: new versions come after `patchsync approve`"), "\(asking)")
+                #expect(asking.contains("consent: new versions install after `patchsync approve`"), "\(asking)")
                 #expect(
-                    asking.contains("windows: what is new starts mon-fri 02:00-04:00; sat,sun 00:00-24:00 (+01:00)")
+                    asking.contains("windows: new versions start mon-fri 02:00-04:00; sat,sun 00:00-24:00 (+01:00)")
                 )
                 #expect(asking.contains("fix 2: waits for approval (`patchsync approve fix@2`)"), "\(asking)")
                 let unlisted = try await device("approve", "fix@9")

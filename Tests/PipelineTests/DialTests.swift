@@ -78,7 +78,7 @@ struct OperatorDialTests {
             for (options, error) in [
                 (["--rollout", "fix=101%"], "--rollout 101% must be a share from 0% to 100%"),
                 (["--pause", "f x"], "--pause must be PATCH"),
-                (["--reason", "why"], "go with --pause"), (["--pause", "fix", "--reason", "a\nb"], "--reason must be"),
+                (["--reason", "why"], "need --pause"), (["--pause", "fix", "--reason", "a\nb"], "--reason must be"),
             ] {
                 let bad = try await run(
                     .patchsrv,

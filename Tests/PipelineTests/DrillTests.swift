@@ -5,7 +5,7 @@ import Testing
 @Suite("A key drill")
 struct DrillTests {
     private static let retired =
-        "- production: retired for good; devices on it take nothing new, and its name is never used again"
+        "- production: retired for good; devices on it install nothing new, and its name cannot be used again"
 
     @Test func `replaces online, root and targets keys, and a device three roots behind catches up`() async throws {
         try await World.with { world in

@@ -97,7 +97,7 @@ struct EmbeddedTests {
                 // The list that the app was made of is not newer than it.
                 let same = try await device.sync().done()
                 #expect(
-                    same.output.contains("the app ships release 1, the server lists 1: nothing was taken"),
+                    same.output.contains("the app embeds release 1, the server lists 1: nothing was installed"),
                     "\(same)"
                 )
                 try await world.publish(world.shop.release(2), to: site).done()
@@ -148,7 +148,7 @@ struct EmbeddedTests {
                 #expect(mismatch.code == 3 && mismatch.errors.contains("build 9"), "\(mismatch)")
                 let status = try await device("status")
                 #expect(status.errors.contains("new build of the app"), "\(status)")
-                #expect(status.output.contains("runs what the app ships (release 3)"), "\(status)")
+                #expect(status.output.contains("runs the embedded versions (release 3)"), "\(status)")
                 try await device.expectWhole(3)
                 // The server is still at release 2.
                 try await device.sync().done()

@@ -22,7 +22,7 @@ struct ExplainTests {
             let plain = try await run(.patchsign, verify).done()
             #expect(!plain.output.contains("✓"), "\(plain)")
             let misused = try await run(.patchsign, verify + ["--all"])
-            #expect(misused.code == 64 && misused.errors.contains("--all goes with --explain"), "\(misused)")
+            #expect(misused.code == 64 && misused.errors.contains("--all needs --explain"), "\(misused)")
         }
     }
 

@@ -38,7 +38,7 @@ struct FullServerTests {
                 #expect(step.text.contains(#""title":"insufficientStorage""#), "\(step.text)")
                 #expect(step.text.contains("once an operator has made room"), "\(step.text)")
             }
-            #expect(steps[0].text.contains("what came is kept"), "\(steps[0].text)")
+            #expect(steps[0].text.contains("the received bytes are kept"), "\(steps[0].text)")
             for step in steps[3..<8] {
                 #expect(step.text.contains("disk is full"), "\(step.text)")
                 #expect(step.text.contains("hint: make room on the disk"), "\(step.text)")

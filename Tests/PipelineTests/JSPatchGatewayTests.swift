@@ -137,8 +137,8 @@ struct JSPatchGatewayTests {
             try Self.describe(world, 1, main: "include('cart.js')\n")
             let signed = try await Self.sign(world, 1).done()
             for words in [
-                "~ loader 2.1: JSPatch's loader gives its clients cart.js of cart, main.js of fix as version 1, as soon as every "
-                    + "device may take it; the wire has a signature over an MD5, and no roles, expiry, rollout, conditions or way back",
+                "~ loader 2.1: JSPatch's loader gives its clients cart.js of cart, main.js of fix as version 1, once every "
+                    + "device may install it; the format has a signature over an MD5, but no roles, expiry, rollout, conditions or rollback",
                 "~ platform \(Self.appKey) 2.1: JSPatch's platform gives its clients cart.js of cart, main.js of fix as version 1",
             ] { #expect(signed.output.contains(words), "\(signed)") }
             try await Self.publish(world, 1, to: site)
@@ -230,7 +230,7 @@ struct JSPatchGatewayTests {
                 strange.code == 3
                     && strange.errors.contains(
                         "loader 2.1: version 7 was made with another --jspatch-key, "
-                            + "and apps that took it would refuse version 8"
+                            + "and apps that installed it would reject version 8"
                     ),
                 "\(strange)"
             )
@@ -253,14 +253,14 @@ struct JSPatchGatewayTests {
                 ]
                 let gone = try await run(.patchsign, withdrawn, in: world.folder).done()
                 #expect(
-                    gone.output.contains("- platform \(Self.appKey) 2.1: version 8 is taken back; clients delete it"),
+                    gone.output.contains("- platform \(Self.appKey) 2.1: version 8 is withdrawn; clients delete it"),
                     "\(gone)"
                 )
                 try await Self.publish(world, 4, to: site)
                 #expect(try await Self.told(world, url) == #"{"e":1} 200"#)
                 let shown = try await run(.patchsrv, ["list", "--data", site.string]).done().output
                 #expect(
-                    shown.contains(#" 2.1: clients are told {"e":1}, and delete what they have"# + "\n"),
+                    shown.contains(#" 2.1: clients receive {"e":1}, and delete their version"# + "\n"),
                     "a package for nobody is not shown as one that can be had: \(shown)"
                 )
                 #expect(try await Self.status(url, "loader/production/2.1/v8.zip") == "404")
@@ -275,7 +275,7 @@ struct JSPatchGatewayTests {
 
                 try Self.describe(world, 6, main: "six()\n", jspatch: "")
                 let off = try await Self.sign(world, 6, []).done()
-                #expect(off.output.contains("~ loader 2.1: its clients get nothing more, and keep what they have"))
+                #expect(off.output.contains("~ loader 2.1: its clients get no more versions and keep theirs"))
                 try await Self.publish(world, 6, to: site)
                 #expect(try await Self.told(world, url).hasSuffix(" 404"))
                 #expect(try await Self.status(url, "loader/production/2.1/v9.zip") == "404")
@@ -324,7 +324,7 @@ struct JSPatchGatewayTests {
                 let lines = "loader 2.1, platform \(Self.appKey) 2.1"
                 #expect(
                     counted.contains(
-                        "fix 1 has a head-count: apps of \(lines) get none of it, for they cannot be counted\n"
+                        "fix 1 has a head-count: apps of \(lines) do not get it, because they cannot be counted\n"
                     ),
                     "\(counted)"
                 )
@@ -332,7 +332,9 @@ struct JSPatchGatewayTests {
                 let told = #"{"p":true,"r":true,"v":1}"#
                 #expect(try await Self.told(world, url) == "\(told) 200")
                 #expect(
-                    counted.contains("platform \(Self.appKey) 2.1: clients are told \(told): nobody new takes any\n"),
+                    counted.contains(
+                        "platform \(Self.appKey) 2.1: clients receive \(told): no further client installs it\n"
+                    ),
                     "\(counted)"
                 )
 
@@ -348,7 +350,7 @@ struct JSPatchGatewayTests {
                 #expect(mixed.code == 4, "\(mixed)")
                 #expect(
                     mixed.errors.contains(
-                        "jspatch.scripts.main.js names fix 1, whose condition is not that of cart 1; one package has one"
+                        "jspatch.scripts.main.js names fix 1, whose condition differs from that of cart 1; a package has one condition"
                     ),
                     "\(mixed)"
                 )
@@ -423,7 +425,7 @@ struct JSPatchGatewayTests {
             }
             func reports() async throws -> String {
                 let listed = try await run(.patchsrv, ["list", "--data", site.string]).done().output
-                return listed.split(separator: "\n").filter { $0.contains("nobody proves") }.joined(separator: "\n")
+                return listed.split(separator: "\n").filter { $0.contains("not authenticated") }.joined(separator: "\n")
             }
             let report = "k=\(Self.appKey)&av=2.1&pv=1&d=device%201"
             _ = try await serving(site) { url in
@@ -462,7 +464,7 @@ struct JSPatchGatewayTests {
             }
             let expected =
                 "gateway: production platform \(Self.appKey) 2.1 version 1: about 1 device installed it, "
-                + "1 failed (5003: 1); nobody proves these reports"
+                + "1 failed (5003: 1); these reports are not authenticated"
             #expect(try await reports() == expected)
             try await serving(site) { url, operators in
                 let again = try await post(url, "succ.php", report)
@@ -470,7 +472,7 @@ struct JSPatchGatewayTests {
                 let numbers = try await run(.system("curl"), ["-sS", "\(operators)/metrics"]).done().output
                 let help =
                     "# HELP patchsrv_platform_devices "
-                    + "About how many devices of JSPatch's platform reported an outcome of a listed version; nobody proves it.\n"
+                    + "About how many devices of JSPatch's platform reported an outcome of a listed version; the reports are not authenticated.\n"
                 #expect(numbers.contains(help), "\(numbers)")
                 let labels =
                     #"app="\#(Workshop.app)",channel="production",app_key="\#(Self.appKey)",app_version="2.1",version="1""#
@@ -488,7 +490,7 @@ struct JSPatchGatewayTests {
             #expect(
                 listed.contains(
                     "gateway: production platform \(Self.appKey) 2.1: version 1 can be fetched"
-                        + #", and clients are told {"v":1}"#
+                        + #", and clients receive {"v":1}"#
                 ),
                 "\(listed)"
             )
@@ -499,7 +501,7 @@ struct JSPatchGatewayTests {
             let off = try await shown()
             #expect(off.contains("gateway: production loader 2.1 is switched off after version 1"), "\(off)")
             let gc = ["gc", "--data", site.string]
-            let what = "what devices reported of 1 version for JSPatch's clients"
+            let what = "the reports of JSPatch's clients for 1 version"
             let useless = try await run(.patchsrv, gc + ["--dry-run"]).done().output
             #expect(useless.contains("would forget \(what)"), "no package of it is listed: \(useless)")
             try Self.describe(world, 3, main: "three()\n")
@@ -618,14 +620,14 @@ struct JSPatchGatewayTests {
         try await World.with { world in
             let (site, published) = try await Self.withDevelopers(in: world, after: 0)
             let warning = """
-                developers at production get nothing of platform \(Self.appKey) 2.1 version 1: \
-                that channel gave the number to another package; release dev with a higher after
+                developers at production do not get platform \(Self.appKey) 2.1 version 1: \
+                that channel used the number for another package; release dev with a higher after
                 """
             #expect(published.map { $0.contains("  \(warning)\n") } == [false, true], "\(published)")
             let listed = try await run(.patchsrv, ["list", "--data", site.string]).done().output
             let told = #"{"p":true,"v":1}"#
             for line in [
-                "gateway: dev platform \(Self.appKey) 2.1: at production, developers are told \(told)\n",
+                "gateway: dev platform \(Self.appKey) 2.1: at production, developers receive \(told)\n",
                 "gateway: dev: \(warning)\n",
             ] { #expect(listed.contains(line), "\(listed)") }
         }
@@ -660,8 +662,8 @@ struct JSPatchGatewayTests {
                     #expect(said == status, "\(version)")
                 }
                 let listed = try await run(.patchsrv, ["list", "--data", site.string]).done().output
-                #expect(!listed.contains("nobody proves"), "\(listed)")
-                let line = "gateway: dev platform \(Self.appKey) 2.1: at production, developers are told {\"v\":1001}\n"
+                #expect(!listed.contains("not authenticated"), "\(listed)")
+                let line = "gateway: dev platform \(Self.appKey) 2.1: at production, developers receive {\"v\":1001}\n"
                 #expect(listed.contains(line), "\(listed)")
             }
             let exported = world.path("static")
@@ -718,8 +720,8 @@ struct JSPatchGatewayTests {
                         """
                         loader 2.1 needs a new package, version 3, and there is no --jspatch-key; \
                         platform \(Self.appKey) 2.1 needs a new package, version 3, and there is no --jspatch-key and no --aes-key
-                        hint: give --jspatch-key and --aes-key, or --without-packages, which goes on without:
-                        hint: loader 2.1: version 2 cannot be had any more; clients that have it keep it
+                        hint: give --jspatch-key and --aes-key, or --without-packages, which continues without:
+                        hint: loader 2.1: version 2 is no longer offered; clients that have it keep it
                         hint: platform \(Self.appKey) 2.1: its clients delete version 2, and get nothing
                         """
                     ),
@@ -729,7 +731,7 @@ struct JSPatchGatewayTests {
                 #expect(
                     half.code == 64
                         && half.errors.contains(
-                            "give --aes-key, or --without-packages, which goes on without: "
+                            "give --aes-key, or --without-packages, which continues without: "
                                 + "its clients delete version 2, and get nothing"
                         ),
                     "\(half)"
@@ -742,7 +744,7 @@ struct JSPatchGatewayTests {
                     strange.code == 3
                         && strange.errors.contains(
                             "platform \(Self.appKey) 2.1: version 2 was made with another --aes-key, "
-                                + "and apps that took it would refuse version 3"
+                                + "and apps that installed it would reject version 3"
                         ),
                     "\(strange)"
                 )
@@ -807,8 +809,8 @@ struct JSPatchGatewayTests {
                 ]
                 let signed = try await run(.patchsign, arguments + Self.keys, in: world.folder).done()
                 let warning =
-                    "--aes-key: it is what clients of app version 2.1 make of 0a1b2c3d4e_2.1_jp; those of "
-                    + "2.2 make another, and could not open their package"
+                    "--aes-key: clients of app version 2.1 derive it from 0a1b2c3d4e_2.1_jp; those of "
+                    + "2.2 derive another and cannot open their package"
                 #expect(signed.errors.contains(warning) == isWarned, "\(signed)")
             }
         }

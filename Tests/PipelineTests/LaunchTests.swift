@@ -175,7 +175,7 @@ struct LaunchTests {
             let taken = try await device("serve", "--port", port)
             #expect(taken.code == 7 && taken.errors.contains("port \(port) is taken by another program"), "\(taken)")
             #expect(try await StoreDigest(of: device.store) == before)
-            #expect(try await device("status").output.contains("a new selection waits"))
+            #expect(try await device("status").output.contains("a new version waits"))
         }
     }
 

@@ -19,7 +19,7 @@ struct LongWorkTests {
                         + ["--previous", world.shop.release(1).string],
                     [
                         "Verifying the previous release", "Signing entries", "Writing the release",
-                        "Verifying what was written", "Weighing updates",
+                        "Verifying the written release", "Weighing updates",
                     ]
                 ),
                 ("patchsign", ["verify", release, "--keys", keys], ["Verifying"]),

@@ -166,10 +166,10 @@ struct MeteorFollowTests {
                 try await following(url, in: world, []) { program, page in
                     _ = try await page.open()
                     _ = try await page.ask("__patchline/check", "-X", "POST")
-                    _ = try await program.line(with: " is here and waits: 3 files came")
+                    _ = try await program.line(with: " is downloaded and waits: 3 files received")
                     let root = "\(url)/\(Self.place.dropLast())"
                     let warning =
-                        "warning: nobody signs what comes from \(root): whoever answers in its name decides what runs here"
+                        "warning: updates from \(root) are not signed: anyone who controls that server controls this device"
                     let text = await program.text
                     #expect(text.contains(warning) && text.contains("serving other build\n"), "\(text)")
                 }
@@ -188,14 +188,14 @@ struct MeteorFollowTests {
             #expect(refused.code == 64)
             #expect(
                 refused.errors.contains(
-                    "nothing that comes from a Meteor server is signed: --unsigned says that it is taken"
+                    "updates from a Meteor server are not signed: --unsigned accepts them"
                 )
             )
             let store = try await world.newDevice(server: "http://127.0.0.1:1", as: "store").store.string
             let taken = arguments.map { $0 == world.path("kept").string ? store : $0 }
             let refusal = try await run(.patchsync, taken + ["--unsigned"])
             #expect(refusal.code == 64 && refusal.errors.contains(" is a store of `patchsync init`\n"), "\(refusal)")
-            #expect(refusal.errors.contains("what nobody signs has a folder of its own."))
+            #expect(refusal.errors.contains("name another folder for unsigned updates."))
             for (options, rule) in [
                 (["--platform", "web"], "--platform must be android or ios"),
                 (["--look-every", "0"], "--look-every must be from 1 to 31536000 seconds"),

@@ -102,7 +102,8 @@ struct MeteorGatewayTests {
                     "gateway: production meteor: clients get nothing: no version that is switched on is for every device"
                 #expect(try await dial("--headcount", "web@1.0.0=5") == nothing)
                 let shown = try await run(.patchsrv, ["dial"] + data).done().output
-                let counted = "web 1.0.0 has a head-count: apps of meteor get none of it, for they cannot be counted\n"
+                let counted =
+                    "web 1.0.0 has a head-count: apps of meteor do not get it, because they cannot be counted\n"
                 #expect(shown.contains(counted), "\(shown)")
                 let listed = try await run(.patchsrv, ["list", "--data", site.string]).done().output
                 #expect(listed.contains("\n\(nothing)\n") && listed.contains("  100%, 5 places  "), "\(listed)")
@@ -276,8 +277,8 @@ struct MeteorGatewayTests {
             try MeteorApp().put(in: source)
             let made = try await world.release(source, to: "made").done()
             let words =
-                "~ web: Meteor's own clients get it as well, as soon as every device may take it; "
-                + "their wire has no signatures and no expiry, and asks each of them the same\n"
+                "~ web: Meteor's own clients get it as well, once every device may install it; "
+                + "their protocol has no signatures, no expiry and the same answer for all\n"
             #expect(made.output.contains(words), "\(made)")
             let inspected = try await world.sign("inspect", world.path("made").string).done()
             #expect(inspected.output.contains("gateway: web 1.0.0 for Meteor's clients\n"), "\(inspected)")
@@ -294,7 +295,7 @@ struct MeteorGatewayTests {
             )
             let warned = try await world.sign("release", other.string, "--check").done()
             let doubt =
-                ": phones of android take it where their hash is this one; program.json says \(Self.other)"
+                ": phones of android install it if they have this hash; program.json has \(Self.other)"
             #expect((warned.output + warned.errors).contains("patches[0].compatibility\(doubt)"), "\(warned)")
 
             for (app, why) in [
@@ -310,7 +311,7 @@ struct MeteorGatewayTests {
                 try app.put(in: source)
                 let refused = try await world.release(source, to: "refused")
                 #expect(refused.code == 4, "\(refused)")
-                let line = "release.yaml:5: patches[0].gateways: Meteor's clients could not take it: \(why)\n"
+                let line = "release.yaml:5: patches[0].gateways: Meteor's clients cannot install it: \(why)\n"
                 #expect(refused.errors.contains(line), "\(refused)")
                 #expect(!FileManager.default.fileExists(atPath: world.path("refused").string))
             }

@@ -44,7 +44,7 @@ struct OldReleaseTests {
                 #expect(refused.code == 3, "\(refused)")
                 #expect(
                     refused.errors
-                        == "error: what the server publishes does not verify: production: version 1 is older than version 2, "
+                        == "error: the server's published metadata does not verify: production: version 1 is older than version 2, "
                         + "which is already trusted\nhint: devices refuse it too; the online key may be stolen. If the server "
                         + "was restored from a backup, --server-restored accepts its present state\n"
                 )
@@ -96,7 +96,7 @@ struct OldReleaseTests {
                 let damaged = try await pull(world, "c", url, token)
                 #expect(damaged.code == 4 && damaged.errors.contains("\(file) is damaged: "), "\(damaged)")
                 let hint =
-                    "hint: it holds the last known state of \(url); --server-restored replaces it with the present state"
+                    "hint: it contains the last known state of \(url); --server-restored replaces it with the present state"
                 #expect(damaged.errors.contains(hint), "\(damaged)")
                 #expect(!FileManager.default.fileExists(atPath: world.path("c").string))
                 try await pull(world, "d", url, token, ["--server-restored"]).done()
@@ -143,7 +143,7 @@ struct ExpiredReleaseTests {
                 "\(world.shop.keys)/production.key",
                 "--yes"
             )
-            #expect(signed.code == 3 && signed.errors.contains("no device takes the release"), "\(signed)")
+            #expect(signed.code == 3 && signed.errors.contains("no device installs the release"), "\(signed)")
 
             let soon = try await make("soon", ["--expires", "2d"])
             #expect(soon.code == 0, "\(soon)")

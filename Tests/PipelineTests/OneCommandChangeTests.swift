@@ -40,7 +40,9 @@ struct OneCommandChangeTests {
                 )
                 #expect(
                     nowhere.code == 3
-                        && nowhere.errors.contains("release 99 is none that was before the current 2; there is 1\n"),
+                        && nowhere.errors.contains(
+                            "release 99 is not earlier than the current 2, or does not exist; older ones are 1\n"
+                        ),
                     "\(nowhere)"
                 )
                 let unnamed = try await run(.patchsign, ["rollback", "--channel", "production", "--yes"] + at)
@@ -167,8 +169,8 @@ struct OneCommandChangeTests {
             #expect(
                 refused.code == 4
                     && refused.errors == """
-                        error: the server's proposal is not the change that was asked for: \(swap)
-                        hint: nothing was signed; ask whoever runs the server why it holds another change than it took
+                        error: the server's proposal is not the requested change: \(swap)
+                        hint: nothing was signed; ask the server's operator why its change differs from the proposed one
                         hint: the proposal was withdrawn; nothing waits on the server
 
                         """,

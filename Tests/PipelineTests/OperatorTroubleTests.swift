@@ -30,7 +30,7 @@ struct OperatorTroubleTests {
                         com.example.other: ready
                         \(Self.app): unverified
                           the published tree has lost \(lost)
-                          patchsrv check names each file, check --repair puts back what it can prove
+                          patchsrv check names each file; check --repair restores those that it can verify
 
                         app                channel     release  versions           waits  until
                         com.example.other  beta                 nothing published
@@ -160,7 +160,7 @@ struct OperatorTroubleTests {
                 ).done()
                 #expect(
                     taken.output.hasSuffix(
-                        "  a patchsrv serve whose passphrase does not open this key signs nothing: its /readyz says so; start it "
+                        "  a running patchsrv serve whose passphrase does not open this key signs nothing (see its /readyz): start it "
                             + "again\n"
                     ),
                     "\(taken)"
@@ -198,7 +198,7 @@ struct OperatorTroubleTests {
                 #expect(
                     plain.code == 4
                         && plain.errors
-                            == "error: the server answered 400\nhint: does that port speak TLS? then ask it over https://\n",
+                            == "error: the server answered 400\nhint: if that port uses TLS, use https://\n",
                     "\(plain)"
                 )
                 for command in [dial, ["history"] + dial.dropFirst(), ["parameters", "show"] + dial.dropFirst()] {
@@ -222,7 +222,7 @@ struct OperatorTroubleTests {
                     taken.errors.replacing(#/ by patchsrv \(process [0-9]+\)/#, with: "").hasSuffix(
                         """
                         error: port \(port) of 127.0.0.1 is in use
-                        hint: stop the program that listens there, or name another with --operators-port (0 takes any free one)
+                        hint: stop the program that listens there, or name another with --operators-port (0 uses any free one)
 
                         """
                     ),
@@ -240,9 +240,9 @@ struct OperatorTroubleTests {
             #expect(
                 open.code == 3
                     && open.errors == """
-                        error: operators would ask at 0.0.0.0 without TLS, so anybody on the way could read their tokens
-                        hint: name a certificate with --tls-certificate and --tls-key, or say --operators-insecure-http on where \
-                        nobody listens
+                        error: operators would connect to 0.0.0.0 without TLS, so the network could read their tokens
+                        hint: name a certificate with --tls-certificate and --tls-key, or set --operators-insecure-http on in a \
+                        network that you trust
 
                         """,
                 "\(open)"

@@ -96,10 +96,13 @@ struct OtherUsersTests {
             let device = try await world.settledDevice(server: "http://127.0.0.1:9")
             #expect(try await !device("status").output.contains("127.0.0.1, whose cookies"))
             let shared = try await device("set", "--no-own-host").done().output
-            #expect(shared.contains("pages: on 127.0.0.1, whose cookies every port of this machine gets"), "\(shared)")
+            #expect(
+                shared.contains("pages: on 127.0.0.1, whose cookies every port of this machine receives"),
+                "\(shared)"
+            )
             let status = try await device("status").done().output
             #expect(
-                status.contains("every port of this machine gets; `patchsync set --host own` ends that"),
+                status.contains("every port of this machine receives; `patchsync set --host own` ends that"),
                 "\(status)"
             )
             try await device.serving { page in

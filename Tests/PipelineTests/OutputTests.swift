@@ -7,11 +7,13 @@ import Testing
 struct OutputTests {
     /// Each with what it is told: the source, the keys, somebody's photos, the folders around them, the base.
     private static let forced: [(output: String, says: String)] = [
-        ("source", "is, holds or lies in the source folder"), ("source/web", "is, holds or lies in the source folder"),
-        ("keys", "is, holds or lies in the folder of --keys"), ("base", "is, holds or lies in the release that"),
-        (".", "is, holds or lies in the source folder"), ("photos", "has no release.json of a release"),
-        ("link", "is, holds or lies in the folder of --keys"),
-        ("next", "holds thesis.txt, which patchsign did not put"),
+        ("source", "is, contains or is inside the source folder"),
+        ("source/web", "is, contains or is inside the source folder"),
+        ("keys", "is, contains or is inside the folder of --keys"),
+        ("base", "is, contains or is inside the release that"),
+        (".", "is, contains or is inside the source folder"), ("photos", "has no release.json of a release"),
+        ("link", "is, contains or is inside the folder of --keys"),
+        ("next", "contains thesis.txt, which patchsign did not write"),
     ]
 
     @Test(arguments: forced.indices)

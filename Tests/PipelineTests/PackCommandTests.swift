@@ -26,7 +26,7 @@ struct PackCommandTests {
             try await Self.prepare(world, bits: bits)
             let packed = try await Self.pack(world, "main.js", "cart.js", "-o", "v2").done()
             #expect(packed.output.hasPrefix("\(world.path("v2.zip")): 2 scripts, "), "\(packed)")
-            #expect(packed.output.hasSuffix(" bytes; says nothing of what it is for\n"), "\(packed)")
+            #expect(packed.output.hasSuffix(" bytes; not marked with app version and number\n"), "\(packed)")
             let judge = """
                 openssl pkey -in jspatch.key -pubout -out pub; unzip -q v2.zip; test "$(unzip -Z1 v2.zip | wc -l)" = 2
                 test "$(stat -c %s key)" = \(bytes)
@@ -48,7 +48,7 @@ struct PackCommandTests {
             try await Self.prepare(world)
             let packed = try await Self.pack(world, "main.js", "--app-version", "2.1").done()
             #expect(packed.output.hasPrefix("\(world.path("v1.zip")): 1 script, "), "\(packed)")
-            #expect(packed.output.hasSuffix("; says that it is version 1 for app version 2.1\n"), "\(packed)")
+            #expect(packed.output.hasSuffix("; marked as version 1 for app version 2.1\n"), "\(packed)")
             try await run(.system("mkdir"), ["again"], in: world.folder).done()
             try await Self.pack(world, "main.js", "-o", "again/v1.zip", "--app-version", "2.1").done()
             try await run(.system("cmp"), ["v1.zip", "again/v1.zip"], in: world.folder).done()
@@ -87,7 +87,7 @@ struct PackCommandTests {
             for (arguments, code, text) in [
                 (["cart.js"], 4, "v1.zip: no script is named main.js"),
                 (["main.js", "a/main.js"], 4, "v1.zip: two scripts are named main.js"),
-                (["main.js", "main.txt"], 4, "main.txt cannot stand in a package: its name must end in .js"),
+                (["main.js", "main.txt"], 4, "main.txt cannot be in a package: its name must end in .js"),
                 (["main.js", "missing.js"], 6, "missing.js: it does not exist"),
                 (["main.js", "-o", "v9"], 8, "v9.zip exists already"),
                 (["main.js", "-o", "fix", "--app-version", "2.1"], 64, "the output is called vN, and N must be"),

@@ -79,10 +79,10 @@ struct PagesTests {
                 #expect(health.hasPrefix("HTTP/1.1 200") && health.hasSuffix("\r\n\r\nok"), "\(health)")
                 let text = try await get(numbers)
                 for help in [
-                    "answers_total Pages that were looked at, by what was sent in their place.",
+                    "answers_total Inspected pages, by the kind of answer.",
                     "sent_bytes_total Bytes of the bodies that were sent.",
                     "whole_bytes_total Bytes that the site sent for the same answers.",
-                    "memory_bytes Of pages that are kept, for later ones to be compressed against.",
+                    "memory_bytes Pages kept as the base of later differences.",
                 ] { #expect(text.contains("# HELP patchsrv_pages_\(help)\n"), "\(text)") }
                 #expect(text.contains("Content-Type: text/plain; version=0.0.4"), "\(text)")
                 func value(_ name: String, _ outcome: String) -> Int? {

@@ -124,7 +124,7 @@ struct PlantedLinkTests {
                     link: "copy",
                     target: "victim/new",
                     code: 8,
-                    says: "copy is there already"
+                    says: "copy exists already"
                 ),
             ]
             for (number, name) in ["part", "part-journal", "part-wal", "part-shm"].enumerated() {

@@ -51,7 +51,7 @@ struct PlatformPackTests {
             ).done()
             let lines = packed.output.split(separator: "\n")
             #expect(
-                lines.first?.hasSuffix(" bytes; says that it is version 3 for app version 2.1") == true,
+                lines.first?.hasSuffix(" bytes; marked as version 3 for app version 2.1") == true,
                 "\(packed)"
             )
             #expect(lines.last == "\(world.path("\(Self.folder)/index.html")): {\"v\":3}", "\(packed)")
@@ -75,8 +75,8 @@ struct PlatformPackTests {
                 .done()
             #expect(
                 moved.errors
-                    == "warning: the package says app version 2.2, and lies in the folder 2.1, "
-                    + "where this project's clients refuse it\n"
+                    == "warning: the package is for app version 2.2, but it is in the folder 2.1, "
+                    + "where this project's clients reject it\n"
             )
             let right = try await Self.pack(world, "main.js", "-o", "\(Self.folder)/file5", "--app-version", "2.1")
                 .done()
@@ -98,7 +98,7 @@ struct PlatformPackTests {
                 ] {
                     let command = ["pack", "main.js", "--jspatch-key", "jspatch.key", "--aes-key", "aes.key", "-o"]
                     let packed = try await run(.patchsign, command + arguments, in: world.folder).done()
-                    #expect(packed.output.contains("; says nothing of what it is for\n"), "\(packed)")
+                    #expect(packed.output.contains("; not marked with app version and number\n"), "\(packed)")
                     let told = [
                         "3": #"{"v":3}"#, "4": #"{"g":2,"r":true,"v":4}"#,
                         "5": #"{"c":"ios>=9.0&&isMale==1","cv":3,"p":true,"v":5}"#,
@@ -110,11 +110,13 @@ struct PlatformPackTests {
             let lower = try await Self.pack(world, "main.js", "-o", "again/file1").done()
             #expect(
                 lower.errors.contains(
-                    "warning: it said version 5 before: JSPatch's own clients go back to 1, and ours stay\n"
+                    "warning: its version was 5 before: JSPatch's own clients return to 1, and ours keep theirs\n"
                 )
             )
             #expect(
-                !(try await Self.pack(world, "main.js", "-o", "again/file2").done()).errors.contains("warning: it said")
+                !(try await Self.pack(world, "main.js", "-o", "again/file2").done()).errors.contains(
+                    "warning: its version was"
+                )
             )
             _ = try await Self.shell(world, "rm again/file1 again/file2; cp \(Self.folder)/index.html again/index.html")
             #expect(
@@ -148,11 +150,14 @@ struct PlatformPackTests {
                 #expect(try await said() == expected)
             }
             let both = try await tell("--delete", "--paused")
-            #expect(both.code == 64 && both.errors.contains("--delete is told alone"), "\(both)")
+            #expect(
+                both.code == 64 && both.errors.contains("--delete excludes the other options of the sync file"),
+                "\(both)"
+            )
             let packing = try await tell("main.js")
             #expect(
                 packing.code == 64
-                    && packing.errors.contains("with --tell nothing is packed, so neither files nor keys are named")
+                    && packing.errors.contains("--tell packs nothing, so it excludes files and keys")
             )
             let share = try await tell("--gray", "11")
             #expect(share.code == 64 && share.errors.contains("--gray must be an integer from 0 to 10"), "\(share)")
@@ -253,7 +258,7 @@ struct PlatformPackTests {
                     ["main.js", "-o", "v2", "--app-version", "2.1"], 64,
                     "with --app-version the output is called fileN, and N"
                 ),
-                (["main.js", "-o", "page/file1"], 8, "page/index.html stands where the sync file would, and is none"),
+                (["main.js", "-o", "page/file1"], 8, "page/index.html exists and is not a sync file"),
                 (["main.js", "-o", "taken/file1"], 8, "taken/file1 exists already"),
                 (["main.js", "--aes-key", "line.key"], 4, "line.key has 17 bytes; an AES key must be 16 bytes"),
                 (["main.js", "--aes-key", "none.key"], 6, "none.key: it does not exist"),
@@ -281,7 +286,7 @@ struct PlatformPackTests {
                 in: world.folder
             )
             #expect(
-                without.code == 64 && without.errors.contains("what a sync file tells needs --aes-key"),
+                without.code == 64 && without.errors.contains("the options of the sync file need --aes-key"),
                 "\(without)"
             )
             let left = try await Self.shell(

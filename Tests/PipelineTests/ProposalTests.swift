@@ -61,7 +61,7 @@ struct ProposalTests {
                     (["--roll-back-to", "1"], "~ web goes from 2.0.0"),
                     (
                         ["--withdraw", "tip", "--note", "nobody uses it"],
-                        "- tip 1 is withdrawn; devices that run it take it back"
+                        "- tip 1 is withdrawn; devices that run it remove it"
                     ),
                 ]
                 try write(
@@ -91,7 +91,10 @@ struct ProposalTests {
             try await serving(shop.site) { _, url in
                 for (change, status, detail) in [
                     (#"{"action":"promote","from":"production"}"#, "422", "cannot be promoted to itself"),
-                    (#"{"action":"rollback","to":1}"#, "422", "release 1 is none that was before the current 1"),
+                    (
+                        #"{"action":"rollback","to":1}"#, "422",
+                        "release 1 is not earlier than the current 1, or does not exist"
+                    ),
                     (#"{"action":"withdraw","patchId":"nothing"}"#, "422", "nothing is not listed"),
                     (#"{"action":"rules","patchId":"web","version":"9","rollout":1}"#, "422", "web 9 is not listed"),
                     (
@@ -167,7 +170,7 @@ struct ProposalTests {
         }
         let shown = try await proposal("show", id).done()
         #expect(shown.output.hasPrefix("\(id): production lists the versions of beta\nproposed by "), "\(shown)")
-        #expect(shown.output.contains("\n  ~ web 2.0.0 is listed, where 1.0.0 stands first now\n"), "\(shown)")
+        #expect(shown.output.contains("\n  ~ web 2.0.0 is listed, and 1.0.0 is first now\n"), "\(shown)")
         #expect(shown.output.hasSuffix("next: patchsign pull --proposal \(id) --channel production\n"), "\(shown)")
         let json = try await proposal("show", id, "--json").done().json()
         #expect(json["id"] as? String == id && json["state"] as? String == "open", "\(json)")

@@ -168,7 +168,7 @@ struct PublishTests {
         #expect(damaged.output.contains(#/production +1 +0 of 2 +- +cannot be read/#), "\(damaged)")
         #expect(try await draft("show", "1").code == 4)
         let gone = try await draft("remove", "1").done()
-        #expect(gone.output == "gave up the draft production 1\n", "\(gone)")
+        #expect(gone.output == "removed the draft production 1\n", "\(gone)")
         for verb in ["show", "remove"] {
             let none = try await draft(verb, "1")
             #expect(none.code == 3 && none.errors.contains("error: production has no draft 1\nhint: "), "\(none)")

@@ -65,7 +65,7 @@ struct PublishedBaseTests {
                         && closed.errors.hasSuffix(
                             """
                             error: \(url) publishes no \(Workshop.app)
-                            hint: name the address that devices ask; the operators' port needs a token, with --token-file
+                            hint: name the devices' address; the operators' port needs a token: --token-file FILE
 
                             """
                         ),

@@ -76,7 +76,7 @@ struct PullTests {
                 let again = try await world.pull(to: "pulled", from: url, token: token)
                 #expect(again.code == 8 && again.errors.contains("exists already"), "\(again)")
                 let foreign = try await world.pull(to: "foreign", from: url, token: token, keys: world.shop.otherKeys)
-                let refusal = "1 is not yours; the token was not sent"
+                let refusal = "1 differs from yours; the token was not sent"
                 #expect(foreign.code == 3 && foreign.errors.contains(refusal), "\(foreign)")
                 #expect(!FileManager.default.fileExists(atPath: world.path("foreign").string))
             }

@@ -83,7 +83,7 @@ struct PushTests {
                 )
                 let last = try third.json()
                 #expect(last["outcome"] as? String == "published" && last["sentPacks"] as? Int == 0, "\(third)")
-                #expect(third.errors.contains("warning: a pack was not taken: the content "), "\(third)")
+                #expect(third.errors.contains("warning: the server rejected a pack: the content "), "\(third)")
                 #expect(third.errors.contains(" is missing or has the wrong size; its parts are sent\n"), "\(third)")
             }
             let judge = try await world.judge(site)
@@ -155,7 +155,7 @@ struct PushTests {
                     ["token", "new", name, "--output", world.path("\(name).token").string, "--data", site.string] + more
                 )
             }
-            let allowed = "it may publish in \(Workshop.app)/production alone; --grant gives other rights"
+            let allowed = "it may publish only in \(Workshop.app)/production; --grant gives other rights"
             let made = try await token("ci").done()
             #expect(
                 made.output.isEmpty && made.errors.contains(allowed),
@@ -230,8 +230,7 @@ struct PushTests {
                         && devices.errors.hasSuffix(
                             """
                             error: the server answered 404
-                            hint: do devices ask there? pipelines have a port of their own, which patchsrv serve prints: 8081 \
-                            unless told otherwise
+                            hint: use the operators' port, not the devices': patchsrv serve prints it, 8081 by default
 
                             """
                         ),
@@ -256,7 +255,7 @@ struct PushTests {
                 #expect(given.code == 0 && !given.text.contains(secret), "\(given)")
             }
             let clear = try await world.push(release, to: "http://patches.example.com", token: token)
-            #expect(clear.code == 3 && clear.errors.contains("patches.example.com is asked without TLS"), "\(clear)")
+            #expect(clear.code == 3 && clear.errors.contains("the connection to patches.example.com has no TLS"), "\(clear)")
             let nobody = try await world.push(release, to: "http://127.0.0.1:1", token: token, retries: 0)
             #expect(nobody.code == 5 && nobody.errors.contains("127.0.0.1"), "\(nobody)")
         }

@@ -125,7 +125,7 @@ struct QuickstartTests {
             let refused = try await run(.patchsrv, arguments)
             #expect(refused.code == 4, "\(refused)")
             #expect(refused.errors.contains("\(world.path("dist")) cannot be released"), "\(refused)")
-            #expect(refused.errors.contains("the same quickstart goes on where it stopped"), "\(refused)")
+            #expect(refused.errors.contains("run the same quickstart again"), "\(refused)")
         }
     }
 

@@ -9,7 +9,7 @@ struct ReleaseInputTests {
     @Test(arguments: [
         (
             "ln -s /etc/passwd web/app/secret", 4,
-            "web/app/secret is a symbolic link; a release holds files and folders only"
+            "web/app/secret is a symbolic link; a release contains only files and folders"
         ),
         ("ln -s ../scripts web/scripts", 4, "web/scripts is a symbolic link"),
         ("rm scripts/fix.js; ln -s tip.js scripts/fix.js", 4, "scripts/fix.js is a symbolic link"),
@@ -18,7 +18,7 @@ struct ReleaseInputTests {
         (#"touch web/app/$'esc\x1b[2J'"#, 4, "its path in the bundle has a control character"),
         (#"touch web/app/$'nel\xc2\x85'"#, 4, "its path in the bundle has a control character"),
         (#"touch web/app/$'a\xcc\x8a'"#, 4, "its path in the bundle is not in Unicode normal form C"),
-        (#"touch web/app/$'\xff'"#, 4, "holds a name that is not UTF-8"),
+        (#"touch web/app/$'\xff'"#, 4, "contains a name that is not UTF-8"),
         ("touch web/app/MAIN.js", 4, "app/main.js equals app/MAIN.js after case folding"),
         ("mkdir web/__patchline; touch web/__patchline/confirm", 4, "paths below __patchline/ belong to the device"),
         ("rm web/index.html", 4, "index"),

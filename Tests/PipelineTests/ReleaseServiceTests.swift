@@ -388,7 +388,7 @@ struct ReleaseServiceTests {
                 return token
             }
             let again = try await run(.patchsrv, ["backup", copy.string, "--data", site.string])
-            #expect(again.code == 8 && again.errors.contains("is there already"), "\(again)")
+            #expect(again.code == 8 && again.errors.contains("exists already"), "\(again)")
             let restored = world.path("restored")
             try await run(.patchsrv, ["restore", copy.string, "--data", restored.string]).done()
             try await serving(restored) { devices, url in

@@ -127,7 +127,7 @@ struct RestoreTests {
             let damaged = world.path("damaged")
             let copied = try await run(.patchsrv, ["backup", damaged.string, "--data", site.string])
             #expect(copied.code == 3 && copied.output.contains("missing"), "\(copied)")
-            #expect(copied.errors.contains("what was backed up is damaged: 1 fault"), "\(copied)")
+            #expect(copied.errors.contains("the backed-up files are damaged: 1 fault"), "\(copied)")
             try await run(.system("rm"), [site.appending("tree/\(Self.app)/metadata/timestamp.json").string]).done()
             let none = world.path("none")
             let other = try await world.site(world.shop.site2, as: "other")
@@ -149,7 +149,7 @@ struct RestoreTests {
             for (arguments, code, error) in [
                 (["backup", "\(world.folder)/nowhere/b", "--data", site.string], Int32(6), "there is no folder"),
                 (["backup", backup.string, "--data", world.path("nope").string], 6, "there is no app in"),
-                (["backup", site.appending("b").string, "--data", site.string], 64, "lies in the data folder"),
+                (["backup", site.appending("b").string, "--data", site.string], 64, "is inside the data folder"),
             ] {
                 let refused = try await run(.patchsrv, arguments)
                 #expect(refused.code == code && refused.errors.contains(error), "\(refused)")
@@ -157,13 +157,19 @@ struct RestoreTests {
             try await run(.patchsrv, ["backup", backup.string, "--data", site.string]).done()
             let kept = try await StoreDigest(of: backup)
             for (arguments, code, error) in [
-                (["backup", backup.string, "--data", site.string], Int32(8), "is there already"),
-                (["backup", "\(backup)/apps/y", "--data", site.string], 64, "/apps/y lies in the backup \(backup)\n"),
-                (["restore", backup.string, "--data", "\(backup)/in/side"], 64, "side lies in the backup \(backup)\n"),
+                (["backup", backup.string, "--data", site.string], Int32(8), "exists already"),
+                (
+                    ["backup", "\(backup)/apps/y", "--data", site.string], 64,
+                    "/apps/y is inside the backup \(backup)\n"
+                ),
+                (
+                    ["restore", backup.string, "--data", "\(backup)/in/side"], 64,
+                    "side is inside the backup \(backup)\n"
+                ),
                 (["restore", backup.string, "--data", backup.string], 64, "error: \(backup) is a backup\n"),
-                (["export", "\(backup)/tree/x", "--data", site.string], 64, "/x lies in the backup \(backup)\n"),
+                (["export", "\(backup)/tree/x", "--data", site.string], 64, "/x is inside the backup \(backup)\n"),
                 (["restore", backup.string, "--data", site.string], 8, "there is a server in"),
-                (["restore", world.shop.keys.string, "--data", world.path("new").string], 4, "is no backup"),
+                (["restore", world.shop.keys.string, "--data", world.path("new").string], 4, "is not a backup"),
             ] {
                 let refused = try await run(.patchsrv, arguments)
                 #expect(refused.code == code && refused.errors.contains(error), "\(refused)")
@@ -179,8 +185,8 @@ struct RestoreTests {
             let made = try #require(try read(backup.appending("backup.json")).firstMatch(of: #/"made":"([^"]+)"/#))
             #expect(damaged.output.contains("restored \(Self.app), as it was at \(made.1): "), "\(damaged)")
             #expect(
-                damaged.errors.contains("error: what was restored is damaged: ")
-                    && damaged.errors.contains("hint: patchsrv check --repair mends what it can prove"),
+                damaged.errors.contains("error: the restored files are damaged: ")
+                    && damaged.errors.contains("hint: patchsrv check --repair repairs the files that it can verify"),
                 "\(damaged)"
             )
             #expect(try await run(.system("ls"), [stopped.appending("restoring").string]).code != 0)
@@ -200,7 +206,7 @@ struct RestoreTests {
             let data = world.path("data")
             for (damage, words) in [
                 (": > records.sqlite", "records.sqlite has 0 bytes, not "),
-                ("ln -sf /dev/null records.sqlite", "records.sqlite is a link, and no file"),
+                ("ln -sf /dev/null records.sqlite", "records.sqlite is a link, not a file"),
                 ("echo >> apps/\(Self.app)/labels.json", "apps/\(Self.app)/labels.json has "),
                 (
                     #"sed -i 's/"hash":"../"hash":"zz/' backup.json"#, "backup.json"

@@ -141,7 +141,7 @@ struct ReverseProxyTests {
                         "\(refused)"
                     )
                     #expect(
-                        refused.errors.contains("hint: a proxy before the server may take smaller bodies only"),
+                        refused.errors.contains("hint: a proxy before the server may limit bodies"),
                         "\(refused)"
                     )
                 }

@@ -84,7 +84,7 @@ struct RolloutTests {
             #expect(unknown.code == 3, "\(unknown)")
             #expect(unknown.errors.contains("this release lists no new version of tip in production"), "\(unknown)")
             let set = try await Self.rollout(site, "--default", "25%").done()
-            #expect(set.output.contains("new versions begin at 25%, unless a publish says otherwise\n"), "\(set)")
+            #expect(set.output.contains("new versions begin at 25%, unless a publish sets another share\n"), "\(set)")
             let published = try await run(
                 .patchsrv,
                 ["publish", world.shop.release(2).string, "--data", site.string, "--rollout", "web=10%", "--json"]
@@ -106,7 +106,7 @@ struct RolloutTests {
             let gone = try await Self.rollout(site, "--default", "none").done()
             #expect(!gone.output.contains("new versions begin"), "\(gone)")
             for (arguments, words) in [
-                (["web@2.0.0"], "say what to set: a share such as 50%, pause, resume, or --ramp"),
+                (["web@2.0.0"], "give a share such as 50%, pause, resume, or --ramp"),
                 (["web@2.0.0", "fast"], "or pause, or resume"),
                 (
                     ["web@2.0.0", "50%", "--ramp", "1%,2%", "--every", "1h"],
@@ -115,7 +115,10 @@ struct RolloutTests {
                 (["web@2.0.0", "--ramp", "2%,1%", "--every", "1h"], "--ramp must be 1 to 50 rising shares"),
                 (["--reason", "why"], "name the version: patchsrv rollout web@2.1"),
                 (["--default", "10"], "or none"),
-                (["web", "--default", "10%"], "--default stands alone: it is for versions that are published later"),
+                (
+                    ["web", "--default", "10%"],
+                    "--default excludes a version: it applies to versions that are published later"
+                ),
             ] {
                 let bad = try await run(
                     .patchsrv,

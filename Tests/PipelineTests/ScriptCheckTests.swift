@@ -121,7 +121,7 @@ struct DebugStoreTests {
             let file = world.path("demo.js").string
             let refused = try await device("eval", file)
             let error =
-                "error: \(device.store) is not in debug mode: no script runs on it but what its release key signed\n"
+                "error: \(device.store) is not in debug mode: it runs only scripts that its release key signed\n"
             #expect(refused.code == 3 && refused.errors.hasPrefix(error), "\(refused)")
             let console = try await device("console")
             #expect(console.code == 3 && console.errors.hasPrefix(error), "\(console)")

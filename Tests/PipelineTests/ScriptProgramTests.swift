@@ -106,7 +106,7 @@ struct ScriptProgramTests {
                 ["-c", #"ulimit -St 2; "$0" eval loop.js"#, program],
                 in: world.folder
             )
-            let error = "error: the scripts took more of a processor than they may, and did not end\n"
+            let error = "error: the scripts used up their processor time and did not end\n"
             #expect(ended.code == 4 && ended.errors == error, "\(ended)")
         }
     }
@@ -115,7 +115,7 @@ struct ScriptProgramTests {
         try await World.with { world in
             try write("dispatch_after(3600, () => {});", to: world.path("late.js"))
             let late = try await run(.patchscript, ["eval", "late.js"], in: world.folder)
-            let warning = "warning: it still has work for later; it is not waited for any longer\n"
+            let warning = "warning: it still has pending work, which was not waited for\n"
             #expect(late.code == 0 && late.errors == warning, "\(late)")
         }
     }

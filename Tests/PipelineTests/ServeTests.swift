@@ -109,7 +109,7 @@ struct ServeTests {
             try await world.withServer(of: world.shop.site2) { server in
                 let device = try await world.settledDevice(server: server.url)
                 try await device.serving(["--sync-every", "3600"]) { page in
-                    _ = try await page.program.line(with: "something new is here")
+                    _ = try await page.program.line(with: "a new version is here")
                     try await page.expect(release: 1)
                     let switched = try await page.get(
                         "/__patchline/switch",

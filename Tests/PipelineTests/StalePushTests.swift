@@ -139,7 +139,7 @@ struct StalePushTests {
                 #expect(try await desk.push("theirs", at: url) == "drafted")
                 let refused = try await desk.refused("mine", at: url)
                 let remove = "patchsrv draft remove 1 --channel production --server \(url) --token-file FILE"
-                let given = "hint: `\(remove)` gives it up\n"
+                let given = "hint: `\(remove)` removes it\n"
                 #expect(refused.errors.hasSuffix(given), "\(refused)")
                 // A release that is made now would wait behind it as well.
                 let made = try await desk.make(2, "next", by: ["bob"], desk.at(url))

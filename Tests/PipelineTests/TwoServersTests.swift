@@ -59,7 +59,7 @@ struct TwoServersTests {
                 let push = try await world.push(world.shop.release(2), to: url, token: token)
                 let words = "the server at \(url) has \(Self.other), not \(Workshop.app); the token was not sent"
                 let hint =
-                    "another server may have its port: name yours with --server; `patchsrv serve` prints where operators ask"
+                    "another server may have its port: name yours with --server; `patchsrv serve` prints the operators' address"
                 #expect(push.code == 3 && push.errors.contains(words) && push.text.contains(hint), "\(push)")
                 let pull = try await world.pull(to: "work", from: url, token: token)
                 #expect(pull.code == 3 && pull.errors.contains(words), "\(pull)")
@@ -89,7 +89,7 @@ struct TwoServersTests {
             ).done()
             try await serving(twin) { _, url in
                 let pull = try await world.pull(to: "work", from: url, token: token)
-                let words = "the server at \(url) has another \(Workshop.app): its root of trust 1 is not yours"
+                let words = "the server at \(url) has another \(Workshop.app): its root of trust 1 differs from yours"
                 #expect(pull.code == 3 && pull.errors.contains(words), "\(pull)")
                 let push = try await world.push(world.shop.release(2), to: url, token: token)
                 #expect(push.code == 3 && push.errors.contains("this server does not know the token"), "\(push)")

@@ -42,12 +42,12 @@ struct WithdrawnVersionTests {
                 }
                 #expect(try await world.judge(site).code == 0, "a reader that knows nothing of it reads it whole")
                 let sync = try await device.sync().done()
-                #expect(sync.output.contains("web 2.0.0: withdrawn; goes back to 1.0.0 at the next launch"), "\(sync)")
+                #expect(sync.output.contains("web 2.0.0: withdrawn; returns to 1.0.0 at the next launch"), "\(sync)")
                 let again = try await device.sync(["--json"]).done()
                 #expect(again.output.contains(#""goesBackTo":"1.0.0""#), "\(again)")
                 let status = try await device("status").done()
                 #expect(
-                    status.output.contains("\nweb 2.0.0: withdrawn; 1.0.0 takes its place at the next launch\n"),
+                    status.output.contains("\nweb 2.0.0: withdrawn; 1.0.0 replaces it at the next launch\n"),
                     "\(status)"
                 )
                 let leaving = try await device("status", "--json").done().json()["withdrawn"] as? [[String: Any]]

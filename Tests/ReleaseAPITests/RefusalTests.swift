@@ -15,16 +15,16 @@ import Testing
 struct RefusalTests {
     /// An admin's requests.
     private static let refused: [(String, String)] = [
-        ("GET /api/v1/nothing", "404 There is nothing here; GET /api/v1/openapi.json says what there is."),
+        ("GET /api/v1/nothing", "404 There is nothing here; GET /api/v1/openapi.json lists the paths."),
         ("DELETE /api/v1/apps", "405 this takes GET, HEAD, POST"),
         ("GET /api/v1/apps/a!b", "400 app must be 1 to 128 of A-Z a-z 0-9 . _ - and not '.' or '..'"),
-        ("GET /api/v1/audit?last=1&last=2", "400 last stands twice in the query"),
+        ("GET /api/v1/audit?last=1&last=2", "400 last is twice in the query"),
         ("GET /api/v1/audit?last=x", "400 last must be an integer from 1 to 500"),
         ("GET /api/v1/identity?token=5e5e5e5e5e5e5e5e", "400 nonce must be 64 lowercase hex digits"),
         ("GET /api/v1/identity?token=5e&nonce=\(digest)", "400 token must be 16 lowercase hex digits"),
         ("GET /api/v1/identity?app=a!b", "400 app must be 1 to 128 of A-Z a-z 0-9 . _ - and not '.' or '..'"),
         ("GET /api/v1/identity?root=0", "400 root must be an integer from 1 to 9007199254740991"),
-        ("GET /api/v1/apps/a/published?path=nothing", "404 the tree holds no such document"),
+        ("GET /api/v1/apps/a/published?path=nothing", "404 the tree has no such document"),
         ("GET /api/v1/apps/a/published?path=metadata/7.root.json", "404 this server does not know the app a"),
         ("PATCH /api/v1/apps/a/uploads/5e5e/parts/\(digest)", "400 the field Upload-Offset is missing"),
         ("PATCH /api/v1/apps/a/uploads/5e5e/parts/5e", "400 sha256 must be 64 lowercase hex digits"),
@@ -32,9 +32,9 @@ struct RefusalTests {
         ("DELETE /api/v1/apps/a/channels/b/answers/everyone/web", "404 this server does not know the app a"),
         (
             #"POST /api/v1/apps/a/channels/b/answers {"patchId":"web","hold":true,"version":"1"}"#,
-            "400 body: hold must not stand with version"
+            "400 body: hold excludes version"
         ),
-        (#"POST /api/v1/apps/a/channels/b/dial {"changes":[]}"#, "400 body: changes must hold at least one"),
+        (#"POST /api/v1/apps/a/channels/b/dial {"changes":[]}"#, "400 body: changes must contain at least one"),
         (
             #"POST /api/v1/apps/a/channels/b/dial {"changes":[{"subject":"web@1","action":"stop"}]}"#,
             "400 body: changes[0].action must be pause, resume, rollout, headcount or ramp"
@@ -43,7 +43,7 @@ struct RefusalTests {
             #"POST /api/v1/apps/a/channels/b/dial {"changes":[],"default":10001}"#,
             "400 body: default must be an integer from 0 to 10000"
         ),
-        (#"POST /api/v1/tokens {"name":"CI","grants":[],"days":1}"#, "400 body: grants must hold at least one"),
+        (#"POST /api/v1/tokens {"name":"CI","grants":[],"days":1}"#, "400 body: grants must contain at least one"),
         (
             #"POST /api/v1/tokens {"name":"CI","grants":["a"],"days":1}"#,
             "400 body: grants must be APP=ROLE, APP/CHANNEL=ROLE or *=ROLE, ROLE being viewer, publisher, operator or admin"
@@ -126,7 +126,7 @@ struct RefusalTests {
             #expect(
                 answers == [
                     "401 a token is needed (send it as Authorization: Bearer plt_…; patchsrv token new makes one)",
-                    "401 the Authorization field holds no token of this server",
+                    "401 the Authorization field has no token of this server",
                     "401 this server does not know the token",
                     "401 the token has expired (ask an admin for a new one)",
                     "401 the token was revoked (ask an admin for a new one)",
@@ -187,15 +187,15 @@ struct RefusalTests {
         try await RunningOperators.with { operators in
             let wrong = Array(repeating: Self.head("GET", "/api/v1/apps", "x"), count: 61)
             let wrongly = try await Self.answers(operators, wrong)
-            #expect(wrongly.last == "429 too many wrong tokens were shown")
+            #expect(wrongly.last == "429 too many wrong tokens were sent")
             let right = Array(repeating: Self.head("GET", "/api/v1/whoami", operators.token), count: 1_201)
             let rightly = try await Self.answers(operators, right)
-            #expect(rightly.last == "429 this token asks too often")
+            #expect(rightly.last == "429 this token sends too many requests")
         }
     }
 
     @Test func `is said where there is no release service, and to a device that asks in another way`() async throws {
-        #expect(APIProblem.internal.detail == "the server could not do this; its log says why")
+        #expect(APIProblem.internal.detail == "the server could not do this; its log has the reason")
         let folder = try RunningOperators.Folder()
         let none = try RunningOperators.routes(folder, nil)
         let nowhere = FileRequest(method: .GET, path: try RequestPath(parsing: "/api/v1/apps"))
@@ -220,7 +220,7 @@ struct RefusalTests {
         #expect(read == "405 this takes POST")
         var last = ""
         for _ in 0...1_200 { last = try await asked(.POST, RequestStream(length: 9_999_999, pieces: DemandChannel())) }
-        #expect(last == "429 too many devices ask at once")
+        #expect(last == "429 too many devices send requests at once")
     }
 
     // MARK: Asking

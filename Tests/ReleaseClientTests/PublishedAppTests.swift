@@ -29,7 +29,7 @@ struct PublishedAppTests {
         let service = try TreeService(current: 9)
         let error = await #expect(throws: ServiceError.self) { try await service.release(version) }
         #expect(
-            error?.description == "the server's answer is not what it should be: answer: change.to "
+            error?.description == "the server's answer is not valid: answer: change.to "
                 + "must be below 9, the number of the current release"
         )
         let empty = try TreeService(current: nil)
@@ -64,8 +64,8 @@ struct PublishedAppTests {
         #expect(try await service.object(digest) == Array("one()".utf8))
         let error = await #expect(throws: ServiceError.self) { try await service.object(other) }
         #expect(
-            error?.description == "the server's answer is not what it should be: answer: "
-                + "\(URLLayout.object(other)) is not the object that was asked for"
+            error?.description == "the server's answer is not valid: answer: "
+                + "\(URLLayout.object(other)) is not the requested object"
         )
     }
 }

@@ -146,7 +146,7 @@ struct ServerIdentityTests {
                 return nil
             } catch { return error }
         }
-        let text = "has another com.example.x: its root of trust 3 is not yours; the token was not sent"
+        let text = "has another com.example.x: its root of trust 3 differs from yours; the token was not sent"
         #expect(error?.description.hasSuffix(text) == (goes ? nil : true))
     }
 

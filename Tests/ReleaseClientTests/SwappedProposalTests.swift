@@ -50,7 +50,7 @@ struct SwappedProposalTests {
         let error = await #expect(throws: ServiceError.self) { try await service.proposal(mine, asked: mine) }
         #expect(error == .otherChange(asked: mine, offered: theirs))
         #expect(
-            error?.description == "the server's proposal is not the change that was asked for: \(words)"
+            error?.description == "the server's proposal is not the requested change: \(words)"
         )
         // Its own change, and where nobody asked for one, any.
         #expect(try await service.proposal(mine, asked: theirs).change == theirs)

@@ -67,7 +67,7 @@ struct HistoryEditTests {
         await #expect(throws: OperationError.noRelease(channel, version: 2)) {
             try await edit([("label", .text("x"))], of: 2)
         }
-        await #expect(throws: FormatError("body", field: "label", rule: "or notes must stand there")) {
+        await #expect(throws: FormatError("body", field: "label", rule: "or notes is needed")) {
             try await edit([])
         }
         for label in ["", "a\nb", "a\u{2028}b", String(repeating: "x", count: 65)] {

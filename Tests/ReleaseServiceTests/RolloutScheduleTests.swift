@@ -136,7 +136,7 @@ struct RolloutScheduleTests {
             (schedule.stepped(at: time).stepped(at: time), "the schedule ended at 100%, \(time)"),
             (schedule.stopped(.turned, at: time), "the schedule stopped at 1%, \(time): its share was set by hand"),
             (schedule.stopped(.paused, at: time), "the schedule stopped at 1%, \(time): it was paused"),
-            (schedule.stopped(.withdrawn, at: time), "the schedule stopped at 1%, \(time): it is listed no more"),
+            (schedule.stopped(.withdrawn, at: time), "the schedule stopped at 1%, \(time): it is no longer listed"),
             (
                 schedule.stopped(.ceiling, at: time),
                 "the schedule stopped at 1%, \(time): the release keys signed a smaller share than the next step"

@@ -93,10 +93,10 @@ struct DeviceReportTranscripts {
 
     // MARK: values
 
-    private static func patch(_ version: VersionLabel) -> InstalledPatch {
+    private static func patch(_ version: VersionLabel, of id: PatchID = Sample.patch) -> InstalledPatch {
         InstalledPatch(
             PatchEntry(
-                patchID: Sample.patch,
+                patchID: id,
                 kind: .bundle,
                 version: version,
                 url: "web",
@@ -118,6 +118,13 @@ struct DeviceReportTranscripts {
 
     private let old = Self.selection(Self.before)
     private let web = Self.selection(Self.now)
+    /// With a patch that the next selection lacks.
+    private let both = Selection(
+        number: 3,
+        roleVersion: 7,
+        patches: [Self.patch(Sample.named("2"), of: Sample.script), Self.before],
+        entryKeys: .none
+    )
     private let server = RunningServer(process: 4_711, port: 8_081, host: .own)
 
     private static func token() throws -> LaunchToken {
@@ -178,7 +185,7 @@ struct DeviceReportTranscripts {
                     ),
                     earlier: []
                 ),
-                SelectionMachine(state: .pending(good: old, next: web), earlier: [], withdrawn: [Self.before.content]),
+                SelectionMachine(state: .pending(good: both, next: web), earlier: [], withdrawn: [Self.before.content]),
             ]
         }
     }

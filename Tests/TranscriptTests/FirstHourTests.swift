@@ -58,8 +58,8 @@ struct KeyHoldersQuestionTests {
             ]
         )
         let failure = Failure(
-            "it is not known who holds the keys",
-            hint: "--recovery-key, or --holder root=NAME and --holder targets=NAME for each, say it without a question",
+            "the key holders are not known",
+            hint: "give --recovery-key, or --holder root=NAME and --holder targets=NAME for each holder",
             code: .usage
         )
         #expect(throws: failure) { try asked([.text("x"), .text("x"), .text("x"), .text("1")]).result.get() }

@@ -27,7 +27,9 @@ struct ServerLogTranscripts {
                 return [true, false].compactMap { options.warning(of: "apps/shop/online.key", hasAPI: $0) }
             }
         )
-        let looks: [CertificateLook] = [.renewed(until: Sample.after.seconds), .kept("tls.pem holds no certificate")]
+        let looks: [CertificateLook] = [
+            .renewed(until: Sample.after.seconds), .kept("tls.pem contains no certificate"),
+        ]
         log.list(
             "certificates",
             looks.map(TLSOptions.line).map { "\($0.0.rawValue): \($0.1)" }

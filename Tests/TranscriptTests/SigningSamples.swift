@@ -326,7 +326,7 @@ extension ReplacementRefusal: Sampled {
 extension RootOfTrustPlan.Problem: Sampled {
     static let samples: [RootOfTrustPlan.Problem] = [
         .channel("Gamma", rule: ChannelName.rule), .channel("online", rule: "is the name of a key"),
-        .channel("beta", rule: "stands twice"), .unknownRole("gamma", known: ["root", "targets", "production"]),
+        .channel("beta", rule: "is given twice"), .unknownRole("gamma", known: ["root", "targets", "production"]),
         .holder(role: "production", "Alice", rule: "must be 1 to 32 of a-z 0-9"),
         .threshold(role: "production", wanted: 3, holders: 2), .bits(1_024),
     ]

@@ -29,7 +29,7 @@ extension Fleet {
         for (index, row) in rows.enumerated() { kinds.append(try reader.kind(row, "devices[\(index)]")) }
         let sum = kinds.reduce(0) { $0 + $1.share }
         guard sum == 10_000 else {
-            throw reader.error(devices, "devices", "must have shares of 100% together, and not \(Words.percent(sum))")
+            throw reader.error(devices, "devices", "must have shares of 100% in total, not \(Words.percent(sum))")
         }
         self.init(kinds)
     }
@@ -57,9 +57,13 @@ private struct FleetReader {
         var members: [String: Int] = [:]
         for pair in try pairs(node, key) {
             if let known, !known.contains(pair.key) {
-                let meant = pair.key.nearest(among: known).map { "did you mean \($0)? Known" } ?? "known"
+                let meant = pair.key.nearest(among: known).map { "did you mean \($0)? The fields" } ?? "the fields"
                 let place = key.isEmpty ? pair.key : "\(key).\(pair.key)"
-                throw error(line: pair.line, place, "is not known here; \(meant) are \(known.joined(separator: ", "))")
+                throw error(
+                    line: pair.line,
+                    place,
+                    "is not a known field; \(meant) are \(known.joined(separator: ", "))"
+                )
             }
             members[pair.key] = pair.value
         }

@@ -44,7 +44,7 @@ struct EvalCommand: AsyncParsableCommand {
             }
             _ = sample.host.run([script])
             if await !sample.settle() {
-                Console.standardError.line("warning: it still has work for later; it is not waited for any longer")
+                Console.standardError.line("warning: it still has pending work, which was not waited for")
             }
             let row = sample.host.report.rows[0]
             Console.standardOutput.line(printable("\(file): \(row.state.rawValue)"))

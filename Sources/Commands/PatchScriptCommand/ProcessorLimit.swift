@@ -14,7 +14,7 @@ enum ProcessorLimit {
     /// The console has no limit, because its user can end the process.
     static func begin() {
         signal(SIGXCPU) { _ in
-            let text: StaticString = "error: the scripts took more of a processor than they may, and did not end\n"
+            let text: StaticString = "error: the scripts used up their processor time and did not end\n"
             _ = unsafe write(2, text.utf8Start, text.utf8CodeUnitCount)
             _exit(ProcessorLimit.exitCode)
         }

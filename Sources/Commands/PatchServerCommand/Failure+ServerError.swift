@@ -58,7 +58,7 @@ extension Failure {
         switch error {
         case .server(let error): self.init(error)
         case .records(let error): self.init(error)
-        case .stopping: self.init("the program ends", code: .failed)
+        case .stopping: self.init("the program is stopping", code: .failed)
         case .keyIsLocked:
             self.init(
                 "the online key is encrypted",
@@ -68,10 +68,10 @@ extension Failure {
         case .busy: self.init("too many changes wait already", hint: "try again", code: .busy)
         case .keyUnusable(let why), .keyRefused(let why): self.init(why, code: .refused)
         case .tooManyAnswers(let limit):
-            self.init("\(limit) patches are answered for them already", hint: "remove one first", code: .conflict)
+            self.init("they have answers for \(limit) patches already", hint: "remove one first", code: .conflict)
         case .answersFull(let channel, let limit):
             self.init(
-                "\(limit) answers are given in \(channel) already",
+                "\(channel) has \(limit) answers already",
                 hint: "remove some, or sign a condition into the release instead",
                 code: .conflict
             )
@@ -87,7 +87,7 @@ extension Failure {
         case .noRelease(let channel, let version):
             self.init(
                 "the history of \(channel) has no release \(version)",
-                hint: "patchsrv history shows what there is",
+                hint: "patchsrv history shows the releases",
                 code: .refused
             )
         }
@@ -109,7 +109,7 @@ extension Failure {
         case .older:
             self.init(
                 error.description,
-                hint: "it was exported with --valid: do that again, or wait until the server has signed again",
+                hint: "it was exported with --valid: use --valid again, or wait until the server has signed again",
                 code: .conflict
             )
         }
@@ -132,7 +132,7 @@ extension Failure {
             self.init(
                 "port \(port) of \(host) is in use" + (holder(port).map { " by \($0)" } ?? ""),
                 hint:
-                    "stop the program that listens there, or name another with --\(prefix)port (0 takes any free one)",
+                    "stop the program that listens there, or name another with --\(prefix)port (0 uses any free one)",
                 code: .busy
             )
         case .cannotBind(let host, let port, let reason):
@@ -140,7 +140,7 @@ extension Failure {
             self.init(
                 "cannot listen on port \(port) of \(host): \(Self.plain(reason))",
                 hint: isForbidden
-                    ? "ports below 1024 need a right that this user has not: name another with --\(prefix)port"
+                    ? "ports below 1024 need a right that this user lacks: name another with --\(prefix)port"
                     : "--\(prefix)host names an address of this machine; 0.0.0.0 is all of them",
                 code: .network
             )
@@ -176,28 +176,28 @@ extension ServerError {
         case .movedOn: "try again"
         case .unknownApp(let app): "give it the root of trust of \(app) first: patchsrv init"
         case .noChannel(_, _, let known): ServerError.hint(channels: known)
-        case .appExists: "publish to it with patchsrv publish; a newer root of trust is taken in by patchsrv trust"
+        case .appExists: "publish to it with patchsrv publish; install a newer root of trust with patchsrv trust"
         case .key(_, .needsPassphrase), .key(_, .wrongPassphrase):
             "name its passphrase with --passphrase-file or in \(KeyOptions.variable)"
         case .key: "the online key is the PKCS#8 file that patchsign init made as online.key"
-        case .notOnlineKey(_, belongsTo: .some): "keep release keys off the server; it needs online.key alone"
+        case .notOnlineKey(_, belongsTo: .some): "keep release keys off the server; it needs only online.key"
         case .notOnlineKey: "the key must be the one that root.json lists for snapshot and timestamp"
         case .sharedOnlineKey:
-            "make one for this app alone: patchsign init without --public online=…, or patchsign rotate online"
+            "make one for this app only: patchsign init without --public online=…, or patchsign rotate online"
         case .testingKey: "make keys of your own with patchsign init (tests set \(TestingKeys.permission)=1)"
         case .ended(let role, _, _):
-            "look at the clock; else sign \(role) again with `patchsign root draft`, then run patchsrv trust"
+            "check the clock; else sign \(role) again with `patchsign root draft`, then run patchsrv trust"
         case .clockBehind(let behind): behind.hint
         case .tree(_, .threshold):
-            "if patchsrv trust was stopped, run it again; else put the file back from a copy (devices keep what they have)"
+            "if patchsrv trust was stopped, run it again; else restore the file from a copy (devices keep their versions)"
         case .tree, .treeFileMissing:
-            "patchsrv check names each file, and check --repair puts back what it can prove; the rest comes from a copy, and "
-                + "devices keep what they have meanwhile"
-        case .record: "put the file back from a copy"
+            "patchsrv check names each file; check --repair restores those that it can verify. Restore the others from a copy; "
+                + "devices keep their versions meanwhile"
+        case .record: "restore the file from a copy"
         case .labelsFull:
-            "nothing was written; every patch version ever published is in it, so publish fewer new ones, and after a theft "
-                + "go back before the thief's with patchsrv trust"
-        case .release(.missing): "is this a signed release, whole?"
+            "nothing was written; it lists every version ever published: publish fewer new ones, or after a theft "
+                + "return to the state before it with patchsrv trust"
+        case .release(.missing): "name a complete signed release"
         case .republished: "give the new content a new version"
         case .release(.trust(.threshold)): "sign it first: patchsign release"
         case .release(.trust(.expired("root", _, _))), .release(.trust(.expired("targets", _, _))):
@@ -206,7 +206,7 @@ extension ServerError {
             "nothing was published; `patchsign release renew` makes it again with a new expiry"
         case .release(.trust): "nothing was published"
         case .conflict(.outdated), .conflict(.otherBase):
-            "nothing was published; make it again on the current one: `patchsign release FOLDER --keys DIR --output NEW "
+            "nothing was published; make it again from the current one: `patchsign release FOLDER --keys DIR --output NEW "
                 + "--server URL`"
         case .conflict(.versionUsed): "nothing was published"
         case .exhausted:
@@ -215,7 +215,7 @@ extension ServerError {
         case .parameters(let refusal): refusal.hint
         case .trust(let refusal): refusal.hint
         case .conflict(.otherDraft(let channel, let version, _, _)):
-            "publish the draft with its missing signatures, or give it up: patchsrv draft remove \(version) --channel \(channel)"
+            "publish the draft with its missing signatures, or remove it: patchsrv draft remove \(version) --channel \(channel)"
         }
     }
 }
@@ -223,14 +223,14 @@ extension ServerError {
 extension DialRefusal {
     fileprivate var hint: String? {
         switch self {
-        case .unpublished, .notListed: "patchsrv list shows what is published; nothing was changed"
+        case .unpublished, .notListed: "patchsrv list shows the published versions; nothing was changed"
         case .notNew:
             "name a patch whose version is new, or set a published version's share with patchsrv rollout; nothing was published"
         case .aboveCeiling:
             "a release whose description has a higher rollout raises the ceiling: patchsign release, then patchsrv publish"
         case .headcountLowered:
-            "who has it keeps it, so a head-count is only raised; --pause holds the version back from all others"
-        case .outdated: "look at it again with patchsrv dial; a refresh and a publish raise its version too"
+            "devices that have it keep it, so a head-count can only be raised; --pause withholds the version from all others"
+        case .outdated: "read it again with patchsrv dial; a refresh and a publish raise its version too"
         case .tooLarge: "give shorter reasons, or publish a release that lists fewer versions"
         }
     }
@@ -239,9 +239,9 @@ extension DialRefusal {
 extension ParametersRefusal {
     fileprivate var hint: String? {
         switch self {
-        case .unpublished: "publish a release to it first; patchsrv list shows what is published"
-        case .outdated: "look at them again with patchsrv parameters show; nothing was changed"
-        case .tooMany, .tooLarge: "put what is long into a patch; nothing was changed"
+        case .unpublished: "publish a release to it first; patchsrv list shows the published versions"
+        case .outdated: "read them again with patchsrv parameters show; nothing was changed"
+        case .tooMany, .tooLarge: "put long values into a patch; nothing was changed"
         }
     }
 }
@@ -251,20 +251,20 @@ extension TrustRefusal {
         switch self {
         case .missingRoot: "copy every N.root.json that patchsign root publish wrote into the folder"
         case .older: "name the folder that the newest patchsign root publish wrote"
-        case .forked: "two sets of key holders signed one version: find out who, and sign a version above both"
+        case .forked: "two sets of key holders signed one version: agree on one, and sign a version above both"
         case .untrusted: "each root is signed by the holders of the one before it and by its own"
         case .otherApp: "leave out --app, or name the folder of that app"
         case .otherOnlineKey: "give the new one with --online-key"
         case .channelUntrusted(let channel, _, _):
-            "sign the release of \(channel) again with the keys that hold now, patchsign release renew RELEASE "
+            "sign the release of \(channel) again with the current keys, patchsign release renew RELEASE "
                 + "--base-quorum-lost, and give it with --release"
         case .channelVanished: "retire it with `patchsign delegate CHANNEL --retire`, or keep the channel"
         case .channelRetired: "give the channel another name"
         case .channelWentBack(let channel, let version, _):
-            "somebody may have put an old state back: give the newest release of \(channel) with --release, or keep "
+            "an old state may have been restored: give the newest release of \(channel) with --release, or keep "
                 + "\(version == 0 ? "it unpublished" : "\(version)") with --carry-over \(channel)"
         case .twoReleases: "give one"
-        case .versionUsed: "make it again with a version that was never used"
+        case .versionUsed: "make it again with an unused version"
         }
     }
 }

@@ -12,7 +12,7 @@ extension Failure {
         case .connection, .timedOut:
             self.init(
                 error.description,
-                hint: "look whether it was done before you do it again, once the server can be reached",
+                hint: "when the server is reachable, check whether it was done before you try again",
                 code: .network
             )
         case .redirected:
@@ -21,14 +21,14 @@ extension Failure {
         case .notEncrypted:
             self.init(
                 error.description,
-                hint: "ask it over https://, or say --insecure-http where nobody listens",
+                hint: "use https://, or --insecure-http in a network that you trust",
                 code: .refused
             )
         case .tls:
             self.init(
                 error.description,
                 hint:
-                    "--ca FILE names the authority of a server that has its own; name the server as its certificate does",
+                    "give the server's own authority with --ca FILE; use the host name in its certificate",
                 code: .refused
             )
         case .otherApp, .otherRoot, .notProven:
@@ -40,7 +40,7 @@ extension Failure {
         case .noAuthority, .malformed, .otherChange, .answer, .changed:
             self.init(
                 error.description,
-                hint: "is there a release service at --server, and nothing else?",
+                hint: "name the address of a release service with --server",
                 code: .malformed
             )
         case .tooLarge, .lacking, .endless, .trust, .release, .noRelease, .noRollout:
@@ -59,10 +59,10 @@ extension Failure {
 
     private static func hint(_ problem: ServiceProblem) -> String? {
         switch problem.status {
-        case 401: "patchsrv token list shows which tokens hold; patchsrv token new makes one"
-        case 400 where problem.kind == "http": "does that port speak TLS? then ask it over https://"
+        case 401: "patchsrv token list shows the valid tokens; patchsrv token new makes one"
+        case 400 where problem.kind == "http": "if that port uses TLS, use https://"
         case 404 where problem.kind == "http":
-            "do devices ask there? operators have a port of their own, which patchsrv serve prints: 8081 unless told otherwise"
+            "use the operators' port, not the devices': patchsrv serve prints it, 8081 by default"
         default: nil
         }
     }

@@ -26,15 +26,15 @@ extension JSON {
     private var packageWords: String {
         let open = number("open").map { "version \($0) can be fetched" } ?? "nothing can be fetched"
         guard let told = self["told"] else { return open }
-        let words = "clients are told \(told.text)"
+        let words = "clients receive \(told.text)"
         // The package can be fetched, but clients that must delete or wait do not use it.
-        if told["e"] != nil { return "\(words), and delete what they have" }
-        return told.isTrue("p") ? "\(words): nobody new takes any" : "\(open), and \(words)"
+        if told["e"] != nil { return "\(words), and delete their version" }
+        return told.isTrue("p") ? "\(words): no further client installs it" : "\(open), and \(words)"
     }
 
     private func developersWords(_ name: String) -> [String] {
         items("developers").map { there in
-            "\(name): at \(there.words("channel")), developers are told \(there["told"]?.text ?? "-")"
+            "\(name): at \(there.words("channel")), developers receive \(there["told"]?.text ?? "-")"
         }
     }
 

@@ -8,7 +8,7 @@ extension Failure {
         switch problem {
         case .symbolicLink:
             "copy the file to its place; `links: follow` in release.yaml follows those that stay inside a bundle's folder"
-        case .link(_, .leftOut): "take the file by `include:` in release.yaml, or leave the link out by `exclude:`"
+        case .link(_, .leftOut): "add the file with `include:` in release.yaml, or leave the link out with `exclude:`"
         case .link: "copy the file to its place, or leave the link out by `exclude:` in release.yaml"
         case .releaseInside: "move it elsewhere, or leave it out by `exclude:` in release.yaml or a .patchlineignore"
         case .secret:
@@ -25,8 +25,8 @@ extension Failure {
         case .noIndex(let index, _, let pages) where pages.first?.text.hasSuffix("/\(index)") == true:
             "the app may be in a folder of it: add /\(pages[0].text.dropLast(index.text.utf8.count + 1)) to `folder`"
         case .gateway(.meteor, _):
-            "`folder` is what Meteor builds into the native app: .meteor/local/cordova-build/www/application"
-        case .noHost: "the host's program writes it as PatchHost.interface"
+            "set `folder` to Meteor's build for the native app: .meteor/local/cordova-build/www/application"
+        case .noHost: "write it with PatchHost.interface in the host's program"
         case .several(let problems):
             problem.groups.count == 1
                 ? problem.groups[0].renaming ?? problems.first.flatMap { hint($0) } : several(problem.groups)

@@ -19,10 +19,10 @@ extension CeremonyError {
 
     var hint: String? {
         switch self {
-        case .moved: "make the draft again from the root of trust that is current"
+        case .moved: "make the draft again from the current root of trust"
         case .version: "one draft is one step; devices follow every root in turn"
         case .shapedKey: "add the key with `patchsign delegate` or `root draft --add-key`"
-        case .unexplained: "do not sign it; ask who made it, and with which program"
+        case .unexplained: "do not sign it; ask its author for the program that made it"
         case .threshold(role: .channel(let name), wanted: _, keys: 0):
             "add a key with `patchsign delegate \(name) --add-key FILE`, or end the channel with "
                 + "`patchsign delegate \(name) --retire`"
@@ -30,12 +30,13 @@ extension CeremonyError {
         case .lastChannel(let name):
             "make its successor first: `patchsign delegate NAME --add-key FILE`; then retire \(name)"
         case .threshold: "--threshold ROLE=N sets how many keys must sign, --add-key adds one"
-        case .keyInTwoUses: "make another key; what one stolen key can do must stay small"
+        case .keyInTwoUses: "make another key: each key has one use, to limit a theft"
         case .unknownKey, .ambiguousKey:
             "name a public key file, or more of the key id, which `patchsign root inspect` shows"
         case .alreadyListed, .nothingChanges: "without any change `patchsign root draft` renews root and targets"
         case .otherContent: "merge copies of one draft"
-        case .incomplete: "the other holders run `patchsign root sign`; `patchsign root inspect` says who is missing"
+        case .incomplete:
+            "the other holders run `patchsign root sign`; `patchsign root inspect` shows the missing signatures"
         case .expired: "make the draft again"
         case .pending: "sign it with `patchsign root sign` and publish it with `patchsign root publish`, or remove it"
         case .malformed, .foreign, .onlineKey, .testingKey, .unusableKey, .targetsStay, .unknownRole: nil

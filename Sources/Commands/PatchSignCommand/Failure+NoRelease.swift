@@ -20,7 +20,7 @@ extension Failure {
             if has("\(PulledFolder.release)/release.json") {
                 "`patchsign pull` wrote it: the release in it is \(place)/\(PulledFolder.release)"
             } else if has("\(PulledFolder.base)/release.json") {
-                "`patchsign pull` wrote it: what is published is \(place)/\(PulledFolder.base)"
+                "`patchsign pull` wrote it: the published release is \(place)/\(PulledFolder.base)"
             } else if has(ReleaseDescription.fileName) {
                 "it is a folder to make a release of: patchsign release \(place) --keys DIR --output NEW"
             } else if has(ReleaseTrust.rootFile) {
@@ -28,7 +28,7 @@ extension Failure {
             } else {
                 wanted
             }
-        return Failure("\(path) is no release folder: there is no release.json in it", hint: hint, code: code)
+        return Failure("\(path) is not a release folder: there is no release.json in it", hint: hint, code: code)
     }
 
     private static let wanted = "name the folder that `patchsign release` or `patchsign pull` wrote"

@@ -62,25 +62,25 @@ extension Failure {
     private static func hint(_ error: SigningError) -> String? {
         switch error {
         case .unlisted(let ids):
-            "the description is the whole list: add \(ids.count == 1 ? "it" : "them"), or take "
-                + "\(ids.count == 1 ? "it" : "them") back with `patchsign withdraw`"
+            "the description is the whole list: add \(ids.count == 1 ? "it" : "them"), or withdraw "
+                + "\(ids.count == 1 ? "it" : "them") with `patchsign withdraw`"
         case .republished: "a version is published once: give the new content a new one"
         case .withdrawn:
-            "give it a new version, and a script other bytes too; where it comes from another channel, withdraw it there first"
+            "give it a new version, and a script other bytes too; if it is from another channel, withdraw it there first"
         case .contentStays(let label, _): "`patchsign withdraw \(label.patchID)` withdraws every version that is listed"
         case .exists(let path) where path.extension == "key":
             "this folder has keys already: use another folder, or `patchsign rotate`"
         case .exists: "name another place, or remove it first"
-        case .notReplaced: "--force replaces what patchsign itself wrote, and nothing else; name another place"
+        case .notReplaced: "--force replaces only files that patchsign wrote; name another place"
         case .testingKey: "tests set \(TestingKeys.permission)=1; for anything else make keys with `patchsign init`"
         case .loader(_, .noMain): "JSPatch's loader runs main.js, which includes the others"
-        case .encryptionKey: "it is 16 bytes as they are, with no line break: `openssl rand 16 >aes.key` makes one"
+        case .encryptionKey: "it is exactly 16 bytes, without a line break: `openssl rand 16 >aes.key` makes one"
         case .noPackageKey(let package, let others) where package.without != nil: Self.hint([package] + others)
         case .otherPackageKey(_, _, _, let option):
-            "give the one that the app has; if no app in the field has the other \(option), \(MakingOptions.otherKeys) goes on"
+            "give the one that the app has; if no app in the field has the other \(option), add \(MakingOptions.otherKeys)"
         case .noPackageKey(let package, _) where package.options == ["--aes-key"]:
-            "the file of 16 bytes that the app opens its scripts with; or take platform out of release.yaml"
-        case .noPackageKey: "the pair whose public half the app has; or take jspatch out of release.yaml"
+            "give the file of 16 bytes that the app opens its scripts with; or remove platform from release.yaml"
+        case .noPackageKey: "give the pair whose public key the app has; or remove jspatch from release.yaml"
         case .nothingTold: "pack one first: the sync file is written beside it"
         case .noSyncFile: "name another folder, or remove it first"
         case .opensNothing: "give the new key's with --new-passphrase-file or --new-passphrase-env"
@@ -98,7 +98,7 @@ extension Failure {
         case .token(_, .noEngine): "sudo apt-get install libengine-pkcs11-openssl"
         case .token(_, .needsPIN): "give it with --pin-file or --pin-env, or on a terminal"
         case .token(_, .wrongPIN): "nothing was signed; a token locks itself after a few wrong PINs"
-        case .token(_, .noKey): "`pkcs11-tool --list-objects --login` shows what a token holds"
+        case .token(_, .noKey): "`pkcs11-tool --list-objects --login` shows the objects of a token"
         case .signer(_, .doesNotVerify):
             "it must print the raw bytes of the signature, by the scheme in PATCHLINE_SCHEME, and nothing else"
         case .signer(_, .command(.timedOut)):
@@ -108,11 +108,11 @@ extension Failure {
         case .ceremony(_, let error): error.hint
         case .unmet: "list the version that is required, or drop the requirement"
         case .embedding(_, .nothing): "name the versions to ship with --select id=version"
-        case .embedding(_, .notListed): "`patchsign inspect RELEASE` shows what is listed"
+        case .embedding(_, .notListed): "`patchsign inspect RELEASE` shows the listed versions"
         case .embedding(_, .unmet): "select the version that it requires too, or another version"
         case .embedding(_, .sameFolder): "leave one of them out"
         case .release(_, .missing(let what)) where what.contains("objects/"):
-            "name where it lies with --from (embed) or --previous (release): an earlier release, or the published tree"
+            "name its folder with --from (embed) or --previous (release): an earlier release, or the published tree"
         case .bundle(let problem), .described(_, let problem): hint(problem)
         case .descriptions(let mistakes) where mistakes.count > 1:
             mistakes.dropFirst().map { "also \($0)" }.joined(separator: "\n")
@@ -134,7 +134,7 @@ extension Failure {
             let clients = package.without.map { words($0, package.line) } ?? "its clients get nothing"
             return unmade.count == 1 ? " \(clients)" : "\n\(package.line): \(clients)"
         }
-        return "give \(options), or \(PackageOptions.flag), which goes on without:\(shown.joined())"
+        return "give \(options), or \(PackageOptions.flag), which continues without:\(shown.joined())"
     }
 
     private static func words(_ without: PackageDraft.Without, _ line: GatewayPackages.Line) -> String {

@@ -90,9 +90,9 @@ extension ReleaseExpiry {
         guard let role = expired(at: now) else { return }
         let isOwn = role == release
         throw Failure(
-            "\(role.name) expired at \(role.expires), and it is past \(now): no device takes the release",
+            "\(role.name) expired at \(role.expires), and it is past \(now): no device installs the release",
             hint: (isOwn
-                ? "is the clock right? else \(role.renewal), with a new expiry"
+                ? "check the clock; else \(role.renewal), with a new expiry"
                 : "\(role.renewal), then run `patchsrv trust`")
                 + (allowance.map { "\n\($0)" } ?? ""),
             code: .refused

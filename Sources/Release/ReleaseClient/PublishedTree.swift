@@ -91,7 +91,7 @@ package struct PublishedTree: Sendable {
                 status: 404,
                 kind: "noTree",
                 detail: "\(client.server) publishes no \(app)",
-                hint: "name the address that devices ask; the operators' port needs a token, with --token-file"
+                hint: "name the devices' address; the operators' port needs a token: --token-file FILE"
             )
         )
     }

@@ -14,7 +14,7 @@ extension ServiceError {
         case .connectTimedOut: self = .connection("no connection to \(host) in time")
         case .handshakeTimedOut: self = .connection("no TLS handshake with \(host) in time")
         case .noConnection: self = .connection("cannot connect to \(host):\(server.port)")
-        case .noAddress: self = .connection("the name service tells no address of \(host)")
+        case .noAddress: self = .connection("the name service has no address for \(host)")
         case .socket(let error): self = .connection("no connection to \(host): \(error)")
         case .answer(let fault): self = .answer(fault)
         case .tls(let refusal): self = .tls(host: host, reason: refusal.words)
@@ -28,7 +28,7 @@ extension TransportFault.TLSRefusal {
     var words: String {
         switch self {
         case .otherName: "its certificate is for another name"
-        case .notVerified: "nobody who is trusted vouches for its certificate"
+        case .notVerified: "its certificate is not from a trusted authority"
         case .notTLS: "it does not speak TLS"
         case .ended: "the handshake failed"
         case .fault(let fault): fault.description

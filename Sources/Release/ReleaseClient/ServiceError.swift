@@ -81,42 +81,43 @@ extension ServiceError: CustomStringConvertible {
         case .timedOut(let what): "\(what): no answer in time"
         case .tls(let host, let reason): "no TLS connection to \(host): \(reason)"
         case .noAuthority: "there is no certificate in PEM in the file of authorities"
-        case .notEncrypted(let host): "\(host) is asked without TLS, so anybody on the way could read the token"
+        case .notEncrypted(let host): "the connection to \(host) has no TLS, so the network could read the token"
         case .otherApp(let app, let has, let server):
             (has.isEmpty
                 ? "the server at \(server) does not have \(app)"
                 : "the server at \(server) has \(Self.some(has)), not \(app)") + Self.unsent
         case .otherRoot(let app, let version, let server):
-            "the server at \(server) has another \(app): its root of trust \(version) is not yours" + Self.unsent
+            "the server at \(server) has another \(app): its root of trust \(version) differs from yours" + Self.unsent
         case .notProven(let server): "the server at \(server) cannot prove that it knows the token" + Self.unsent
         case .unidentified(let server): "the server at \(server) does not identify itself" + Self.unsent
         case .redirected(let target): "the server redirects to \(target), which is not followed"
         case .intercepted(let sign): sign.description
         case .tooLarge(let what, let limit): "\(what): more than the \(limit) bytes that are allowed"
-        case .malformed(let error): "the server's answer is not what it should be: \(error)"
+        case .malformed(let error): "the server's answer is not valid: \(error)"
         case .otherChange(let asked, let offered):
-            "the server's proposal is not the change that was asked for: \(asked.words(against: offered))"
+            "the server's proposal is not the requested change: \(asked.words(against: offered))"
         case .answer(let fault): "the server's answer \(fault)"
         case .lacking(let name): "the server lacks \(name), and so does this release"
-        case .changed(let name): "\(name): its file has another size than the release says"
-        case .endless: "the server asks again and again for what was sent"
+        case .changed(let name): "\(name): its file does not have the size in the release"
+        case .endless: "the server keeps asking for parts that were sent"
         case .file(let error): error.description
-        case .trust(let error): "what the server publishes does not verify: \(error)"
-        case .release(let error): "what the server sent does not verify: \(error)"
+        case .trust(let error): "the server's published metadata does not verify: \(error)"
+        case .release(let error): "the files from the server do not verify: \(error)"
         case .noRelease(let channel): "\(channel) has no release yet"
         case .noRollout: "this server cannot publish with a rollout: its patchsrv is older"
         case .severalApps(let apps):
             apps.isEmpty
-                ? "the token may see no app" : "--app is needed: there are \(apps.map(\.text).joined(separator: ", "))"
+                ? "the token gives access to no app"
+                : "--app is needed: there are \(apps.map(\.text).joined(separator: ", "))"
         case .cancelled: "cancelled"
         }
     }
 
     /// The hint for a different server at the address.
     package static let otherServerHint =
-        "another server may have its port: name yours with --server; `patchsrv serve` prints where operators ask"
+        "another server may have its port: name yours with --server; `patchsrv serve` prints the operators' address"
     package static let olderServerHint =
-        "upgrade its patchsrv, which is older than this program, or ask it over https://"
+        "upgrade its patchsrv, which is older than this program, or use https://"
 
     private static let unsent = "; the token was not sent"
 

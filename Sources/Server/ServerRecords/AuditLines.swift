@@ -39,7 +39,7 @@ package struct AuditLines: Sendable {
         do throws(FormatError) {
             let json = try JSON.document(line, named: "line", limit: Self.lineLimit)
             do throws(RecordError) { chain.take(try AuditEntry(json, key: AuditEntry.key(0))) } catch {
-                chain.take(unreadable: "it is no entry of an audit log")
+                chain.take(unreadable: "it is not an audit log entry")
             }
         } catch { chain.take(unreadable: error.description) }
     }

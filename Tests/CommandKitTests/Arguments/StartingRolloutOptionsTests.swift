@@ -32,14 +32,14 @@ struct StartingRolloutOptionsTests {
     }
 
     @Test(arguments: [
-        (["--rollout", "10%", "--rollout", "5%"], "--rollout and --ramp say the share of a patch once"),
-        (["--rollout", "10%", "--ramp", "1%", "--every", "6h"], "--rollout and --ramp say the share of a patch once"),
+        (["--rollout", "10%", "--rollout", "5%"], "--rollout and --ramp accept each patch only once"),
+        (["--rollout", "10%", "--ramp", "1%", "--every", "6h"], "--rollout and --ramp accept each patch only once"),
         (
             ["--paused", "--ramp", "1%", "--every", "6h"],
             "--paused and --ramp exclude each other: a schedule begins with its first share"
         ),
         (["--ramp", "1%,2%"], "--ramp needs --every, the time between two steps: --every 6h"),
-        (["--every", "6h"], "--every goes with --ramp: --ramp 1%,5%,25%,100%"),
+        (["--every", "6h"], "--every needs --ramp: --ramp 1%,5%,25%,100%"),
         (
             ["--ramp", "5%,1%", "--every", "6h"],
             "--ramp must be 1 to 50 rising shares with commas, such as 1%,5%,25%,100%"

@@ -66,7 +66,7 @@ def body(rng, call, names):
 
 
 def ask(family, address, method, target, headers, data, patience):
-    """The status of an answer; 0 where none came, None where nobody listens."""
+    """The status of an answer; 0 where none came, None in a network that you trust."""
     with socket.socket(family, socket.SOCK_STREAM) as connection:
         connection.settimeout(patience)
         try: connection.connect(address)

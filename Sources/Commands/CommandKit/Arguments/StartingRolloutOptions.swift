@@ -48,7 +48,7 @@ package struct StartingRolloutOptions: ParsableArguments {
     /// Returns why the options cannot be combined, or nil if they can.
     static func fault(_ shares: [SharePart], paused: Bool, _ ramps: [RampPart], every: Duration?) -> String? {
         let named = shares.map(\.patch) + ramps.map(\.patch)
-        if Set(named).count < named.count { return "--rollout and --ramp say the share of a patch once" }
+        if Set(named).count < named.count { return "--rollout and --ramp accept each patch only once" }
         if paused, !ramps.isEmpty {
             return "--paused and --ramp exclude each other: a schedule begins with its first share"
         }
@@ -110,7 +110,7 @@ package struct RampPart: Hashable, Sendable {
     package static func fault(_ hasNone: Bool, every: Duration?) -> String? {
         switch (hasNone, every) {
         case (false, nil): "--ramp needs --every, the time between two steps: --every 6h"
-        case (true, _?): "--every goes with --ramp: --ramp 1%,5%,25%,100%"
+        case (true, _?): "--every needs --ramp: --ramp 1%,5%,25%,100%"
         case (false, _?), (true, nil): nil
         }
     }

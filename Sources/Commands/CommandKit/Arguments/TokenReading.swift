@@ -16,7 +16,7 @@ package enum TokenReading {
     ) throws(Failure) -> Token {
         let (text, place) = try source(file, limit: limit)
         guard let token = parse(text) else {
-            throw Failure("\(place) holds no token: it \(TokenText.rule)", code: .malformed)
+            throw Failure("\(place) has no token: it \(TokenText.rule)", code: .malformed)
         }
         return token
     }

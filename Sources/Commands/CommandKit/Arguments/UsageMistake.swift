@@ -17,10 +17,10 @@ struct UsageMistake {
             let value = zip(words, words.dropFirst()).first(where: { $0 == option && $1.hasPrefix("-") })?.1
         else { return nil }
         guard value.dropFirst().first?.isNumber != true else {
-            return Failure("\(option) takes no negative value, as \(value) is", code: .usage)
+            return Failure("\(option) must not be negative, but is \(value)", code: .usage)
         }
         return Failure(
-            "\(option) has no value: \(value) behind it begins as an option does",
+            "\(option) has no value: \(value) after it looks like an option",
             hint: "if it is the value, write \(option)=\(value)",
             code: .usage
         )

@@ -27,7 +27,7 @@ extension Failure {
             case .noTerminal:
                 Failure(
                     "there is no terminal to ask for the passphrase",
-                    hint: "name a file or an environment variable that holds it"
+                    hint: "name a file or an environment variable that contains it"
                 )
             case .terminal(let error):
                 Failure("cannot ask for the passphrase: \(error.reason)")

@@ -145,7 +145,7 @@ struct AuditVerifyCommand: AsyncParsableCommand {
             let rest = chain.faults.count - Self.shownFaults
             if rest > 0 { console.line("… and \(Words.grouped(rest)) more") }
             throw Failure(
-                "the audit log is not what was written",
+                "the audit log was altered",
                 hint: "compare it with an export or a backup",
                 code: .refused
             )
@@ -219,7 +219,7 @@ struct AuditAcceptClockCommand: AsyncParsableCommand {
 
     static func sentence(_ said: UTCTime, _ now: UTCTime) -> String {
         said > now
-            ? "from now on the time is \(now); the audit log said \(said)"
+            ? "the time is \(now) from now on; the audit log had \(said)"
             : "the clock is not behind the audit log: nothing was changed"
     }
 }
@@ -227,15 +227,15 @@ struct AuditAcceptClockCommand: AsyncParsableCommand {
 extension AuditChain.Fault {
     var sentence: String {
         switch self {
-        case .unreadable(let row, let rule): "line \(row) is no entry: \(rule)"
+        case .unreadable(let row, let rule): "line \(row) is not an entry: \(rule)"
         case .edited(_, let number): "entry \(number) was edited"
         case .removed(let numbers) where numbers.count == 1: "entry \(numbers.lowerBound) was removed"
         case .removed(let numbers): "entries \(numbers.lowerBound) to \(numbers.upperBound) were removed"
-        case .added(let row, let number): "line \(row) was put in: another entry \(number) stands in its place"
+        case .added(let row, let number): "line \(row) was inserted: another entry \(number) is in its place"
         case .misplaced(let row, let number, let after):
-            "entry \(number) stands behind entry \(after), in line \(row): lines were exchanged"
-        case .exchanged(_, let number): "entry \(number) was written anew, hash and all: those beside it know another"
-        case .withoutHead(let head): "no entry has the hash \(head): the log was written anew, or cut"
+            "entry \(number) follows entry \(after), in line \(row): lines were swapped"
+        case .exchanged(_, let number): "entry \(number) was rewritten with its hash: its neighbours have another hash"
+        case .withoutHead(let head): "no entry has the hash \(head): the log was rewritten or shortened"
         }
     }
 

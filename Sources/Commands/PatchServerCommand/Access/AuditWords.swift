@@ -34,7 +34,7 @@ extension JSON {
         case "draft.remove": "draft \(before.words("roleVersion"))"
         case "server.restore":
             "backup of \(before.words("backup")): "
-                + after.items("apps").map { "\($0.words("app")) goes on above \($0.words("above"))" }
+                + after.items("apps").map { "\($0.words("app")) continues above \($0.words("above"))" }
                 .joined(separator: "; ")
         case "clock.accept": "\(before.words("time")) → \(after.words("time"))"
         default: Self.members(before, after, isWhole)

@@ -87,7 +87,7 @@ extension Failure {
     init(withoutPermissions folder: FilePath) {
         self.init(
             "\(folder) would be on a file system without permissions, such as FAT or exFAT",
-            hint: "a server's folder holds a private key: put it on ext4, XFS or Btrfs.",
+            hint: "a server's folder contains a private key: put it on ext4, XFS or Btrfs.",
             code: .disk
         )
     }

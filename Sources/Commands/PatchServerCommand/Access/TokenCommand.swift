@@ -194,9 +194,9 @@ struct TokenNewCommand: AsyncParsableCommand {
         let console = Console.standardError
         if !wasWritten { Console.standardOutput.line(made.words("text")) }
         let place = wasWritten ? "is in \(printable(output ?? ""))" : "cannot be shown again"
-        console.line("token \(token.words("id")) holds until \(token.words("expires")); its text \(place)")
+        console.line("token \(token.words("id")) is valid until \(token.words("expires")); its text \(place)")
         if grants.isEmpty, let grant = token.texts("grants").first.flatMap({ AccessGrant($0) }) {
-            console.line("it may publish in \(grant.scope.text) alone; --grant gives other rights")
+            console.line("it may publish only in \(grant.scope.text); --grant gives other rights")
         }
     }
 
@@ -210,7 +210,7 @@ struct TokenNewCommand: AsyncParsableCommand {
     }
 
     static func warning(of app: AppID, among apps: [String]) -> String {
-        "warning: there is no app \(app) here; the grant counts once there is one. There "
+        "warning: there is no app \(app) here; the grant applies once there is one. There "
             + (apps.isEmpty ? "is none yet" : "is \(apps.joined(separator: ", "))")
     }
 }
@@ -341,7 +341,7 @@ struct TokenRevokeCommand: AsyncParsableCommand {
         Failure(
             "\(ids.count) valid tokens are called \(printable(name)): \(ids.joined(separator: ", "))",
             hint:
-                "name one by its id: `patchsrv token revoke \(ids.first ?? "")`; `token list` says when each was used",
+                "name one by its id: `patchsrv token revoke \(ids.first ?? "")`; `token list` shows when each was used",
             code: .conflict
         )
     }

@@ -118,8 +118,8 @@ struct TrustCommand: AsyncParsableCommand {
                 for line in outcome.lines(app: repository.app) { Console.standardOutput.line(line) }
                 if onlineKey != nil, key.isEncrypted, case .updated = outcome {
                     Console.standardOutput.line(
-                        "  a patchsrv serve whose passphrase does not open this key signs nothing: its /readyz says so; "
-                            + "start it again"
+                        "  a running patchsrv serve whose passphrase does not open this key signs nothing (see its /readyz): "
+                            + "restart it"
                     )
                 }
             }

@@ -83,8 +83,8 @@ struct BackupCommand: AsyncParsableCommand {
             guard !faults.isEmpty else { return }
             guard !json else { throw ResultCode.refused.asError }
             throw Failure(
-                "what was backed up is damaged: \(Words.count(faults.count, "fault", "faults"))",
-                hint: "keep the backups before it; patchsrv check --repair mends the server",
+                "the backed-up files are damaged: \(Words.count(faults.count, "fault", "faults"))",
+                hint: "keep the earlier backups; patchsrv check --repair repairs the server",
                 code: .refused
             )
         }
@@ -145,16 +145,16 @@ struct BackupCommand: AsyncParsableCommand {
 
     private static func check(_ target: FilePath, beside data: FilePath) throws {
         guard try DiskFiles().status(of: target) == nil else {
-            throw Failure("\(target) is there already", hint: "name another folder", code: .conflict)
+            throw Failure("\(target) exists already", hint: "name another folder", code: .conflict)
         }
         let parent = target.parent.followingLinks
         guard try DiskFiles().status(of: parent)?.kind == .directory else {
-            throw Failure("there is no folder \(target.parent)", hint: "make it first", code: .disk)
+            throw Failure("there is no folder \(target.parent)", hint: "create it first", code: .disk)
         }
         try target.checkLiesInNoBackup()
         guard !parent.starts(with: data.followingLinks) else {
             throw Failure(
-                "\(target) lies in the data folder",
+                "\(target) is inside the data folder",
                 hint: "name a folder elsewhere, on another disk at best",
                 code: .usage
             )

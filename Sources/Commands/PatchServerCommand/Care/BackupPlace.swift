@@ -28,7 +28,7 @@ extension FilePath {
     func checkLiesInNoBackup() throws {
         guard let backup = try backupAround else { return }
         throw Failure(
-            backup == followingLinks ? "\(self) is a backup" : "\(self) lies in the backup \(backup)",
+            backup == followingLinks ? "\(self) is a backup" : "\(self) is inside the backup \(backup)",
             hint: "name a folder elsewhere; nothing was written",
             code: .usage
         )

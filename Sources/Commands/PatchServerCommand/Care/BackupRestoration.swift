@@ -34,8 +34,8 @@ struct BackupRestoration {
         self.data = data
         guard try files.status(of: backup.root.at(BackupHeader.name)) != nil else {
             throw Failure(
-                "\(directory) is no backup: it has no \(BackupHeader.name)",
-                hint: "name a folder that patchsrv backup made; what came back in another way: --in-place",
+                "\(directory) is not a backup: it has no \(BackupHeader.name)",
+                hint: "name a folder that patchsrv backup made; for files restored in another way, use --in-place",
                 code: .malformed
             )
         }
@@ -229,10 +229,12 @@ extension RestoredServer.App {
         let time = (made ?? restored.signedAt).map { ", as it was at \($0)" } ?? ""
         var lines = ["restored \(restored.app)\(time): \(releases.isEmpty ? "nothing published yet" : releases)"]
         if let signed {
-            lines.append("  signed above what devices may know: timestamp \(signed.timestamp), until \(signed.expires)")
+            lines.append(
+                "  signed above the versions that devices may have: timestamp \(signed.timestamp), until \(signed.expires)"
+            )
         } else {
             lines.append(
-                "  nothing was signed\(unsigned.map { " (\($0))" } ?? ""): the next patchsrv refresh goes above "
+                "  nothing was signed\(unsigned.map { " (\($0))" } ?? ""): the next patchsrv refresh signs above "
                     + "\(restored.above)"
             )
         }

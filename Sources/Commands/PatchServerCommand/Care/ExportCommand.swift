@@ -78,7 +78,7 @@ struct ExportCommand: AsyncParsableCommand {
             let data = folder.folder.root.followingLinks
             guard !target.followingLinks.starts(with: data), !data.starts(with: target.followingLinks) else {
                 throw Failure(
-                    "\(target) and the data folder lie in one another",
+                    "\(target) contains the data folder, or is inside it",
                     hint: "name a folder elsewhere",
                     code: .usage
                 )
@@ -109,7 +109,7 @@ struct ExportCommand: AsyncParsableCommand {
         func lines(to target: FilePath) -> [String] {
             export.lines(to: target)
                 + counted.map {
-                    "  warning: \($0) has a head-count: places are given by patchsrv serve alone, so no device newly takes it "
+                    "  warning: \($0) has a head-count: only patchsrv serve gives places, so no further device installs it "
                         + "from a static host"
                 }
         }
@@ -163,7 +163,7 @@ extension Export {
             "  timestamp \(roles.timestamp), snapshot \(roles.snapshot), dial \(roles.dial), until \(roles.expires)",
         ]
             + endingBefore.map {
-                "  warning: \($0.role) ends earlier, at \($0.expires): devices take nothing of it then"
+                "  warning: \($0.role) ends earlier, at \($0.expires): devices install nothing from it then"
             }
     }
 

@@ -121,7 +121,7 @@ struct GarbageCommand: AsyncParsableCommand {
             if packs.count > 0 {
                 let all = "\(Words.count(packs.count, "pack")) of \(ByteText(packs.bytes))"
                 console.line(
-                    "\(app): \(all) save less than \(UpdateCost.leastSaving) % of an update; they go with the versions that they "
+                    "\(app): \(all) save less than \(UpdateCost.leastSaving) % of an update; they are removed with the versions that they "
                         + "start from (--keep)"
                 )
             }
@@ -130,12 +130,12 @@ struct GarbageCommand: AsyncParsableCommand {
                 console.line("\(app): \(dryRun ? "would forget" : "forgot") \(what)")
             }
             if statistics > 0 {
-                let what = "what devices reported of \(Words.count(statistics, "version")) for JSPatch's clients"
+                let what = "the reports of JSPatch's clients for \(Words.count(statistics, "version"))"
                 console.line("\(app): \(dryRun ? "would forget" : "forgot") \(what)")
             }
             guard !rows.isEmpty else {
                 guard places == 0, statistics == 0 else { return }
-                return console.line("\(app): \(dryRun ? "nothing would go" : "nothing was removed")")
+                return console.line("\(app): \(dryRun ? "nothing would be removed" : "nothing was removed")")
             }
             console.line("\(app): \(dryRun ? "would remove" : "removed")")
             var table = Table(["what", Table.Column("files", .right), Table.Column("bytes", .right)])

@@ -111,7 +111,7 @@ extension PackageStanding {
             console.line(
                 "gateway: \(channel) \(row.line) version \(counts.version): "
                     + "about \(Words.count(counts.succeeded, "device")) installed it, "
-                    + "\(counts.failed) failed\(codes.isEmpty ? "" : " (\(codes))"); nobody proves these reports"
+                    + "\(counts.failed) failed\(codes.isEmpty ? "" : " (\(codes))"); these reports are not authenticated"
             )
         }
     }

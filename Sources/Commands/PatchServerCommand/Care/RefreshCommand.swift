@@ -91,7 +91,7 @@ extension Failure {
         Failure(
             "there is no app in \(folder.root)",
             hint:
-                "patchsrv init starts one; one that was lost comes back with patchsrv restore BACKUP, which devices go on with",
+                "patchsrv init starts one; patchsrv restore BACKUP restores a lost one, and devices continue with it",
             code: .disk
         )
     }

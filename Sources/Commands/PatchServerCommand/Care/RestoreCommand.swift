@@ -102,8 +102,9 @@ struct RestoreCommand: AsyncParsableCommand {
             guard !done.isWhole else { return }
             guard !json else { throw ResultCode.refused.asError }
             throw Failure(
-                "what was restored is damaged: \(Words.count(done.faultCount, "fault"))",
-                hint: "patchsrv check --repair mends what it can prove, with --from a folder that has what is missing",
+                "the restored files are damaged: \(Words.count(done.faultCount, "fault"))",
+                hint:
+                    "patchsrv check --repair repairs the files that it can verify; --from names a folder that has the missing ones",
                 code: .refused
             )
         }
@@ -145,7 +146,7 @@ struct RestoreCommand: AsyncParsableCommand {
         for app in done.apps { for line in app.lines(made: done.made) { console.line(printable(line)) } }
         if let audit = done.audit { console.line(audit.line) }
         console.line(
-            "Not in it is what was done later: releases, dials and parameters, tokens that were revoked, places. Publish "
+            "Later changes are not in it: releases, dials and parameters, revoked tokens, places. Publish "
                 + "later releases again, in their order, before anything new."
         )
     }

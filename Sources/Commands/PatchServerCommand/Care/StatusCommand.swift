@@ -108,7 +108,7 @@ extension Readiness {
             console.line("\(app.app): \(app.status.rawValue)")
             if let fault = app.fault {
                 console.line("  \(printable(fault))")
-                console.line("  patchsrv check names each file, check --repair puts back what it can prove")
+                console.line("  patchsrv check names each file; check --repair restores those that it can verify")
             }
             if let clock = app.clock {
                 console.line("  \(clock): nothing is signed")

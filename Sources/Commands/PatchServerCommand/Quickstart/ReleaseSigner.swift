@@ -64,7 +64,7 @@ struct ReleaseSigner {
         Failure("\(words(arguments)) ended with \(code.rawValue)", hint: goesOn, code: code)
     }
 
-    static let goesOn = "its error is above; once that is mended, the same quickstart goes on where it stopped"
+    static let goesOn = "its error is above; fix it and run the same quickstart again, which continues where it stopped"
 
     private static func words(_ arguments: [String]) -> String { "patchsign \(arguments.first ?? "")" }
 }

@@ -113,7 +113,7 @@ struct AnswerSetCommand: AsyncParsableCommand {
         guard version != nil || hold else {
             throw ValidationError("a version is needed, --patch \(subject.patch)@VERSION, or --hold")
         }
-        guard !force || version != nil else { throw ValidationError("--force goes with a version") }
+        guard !force || version != nil else { throw ValidationError("--force needs a version") }
     }
 
     func run() async throws {
@@ -130,7 +130,7 @@ struct AnswerSetCommand: AsyncParsableCommand {
                 ).json
             } there: { service, path in
                 guard subject.userHash == nil else {
-                    throw ValidationError("--user-hash is for a server's folder; with --server say --user")
+                    throw ValidationError("--user-hash is for a server's folder; with --server use --user")
                 }
                 return try await service.change(
                     .post,
@@ -217,7 +217,7 @@ struct AnswerRemoveCommand: AsyncParsableCommand {
 
     func validate() throws {
         guard subject.reference.version == nil else {
-            throw ValidationError("whatever is chosen of a patch is removed: --patch \(subject.patch)")
+            throw ValidationError("the answer for any version is removed: --patch \(subject.patch)")
         }
     }
 
@@ -231,7 +231,7 @@ struct AnswerRemoveCommand: AsyncParsableCommand {
                 guard let removed else {
                     throw Failure(
                         "nothing is chosen there",
-                        hint: "patchsrv answer list shows what is",
+                        hint: "patchsrv answer list shows the choices",
                         code: .refused
                     )
                 }

@@ -88,7 +88,7 @@ struct DialCommand: AsyncParsableCommand {
 
     func validate() throws {
         guard try !changes().isEmpty || (reason == nil && expect == nil) else {
-            throw ValidationError("--reason and --expect go with --pause, --resume, --rollout or --headcount")
+            throw ValidationError("--reason and --expect need --pause, --resume, --rollout or --headcount")
         }
     }
 
@@ -179,14 +179,14 @@ extension JSON {
             guard !lines.isEmpty else { continue }
             let name = "\(version.words("patchId")) \(version.words("version"))"
             let apps = lines.joined(separator: ", ")
-            console.line("\(name) has a head-count: apps of \(apps) get none of it, for they cannot be counted")
+            console.line("\(name) has a head-count: apps of \(apps) do not get it, because they cannot be counted")
         }
         for schedule in items("schedules") {
             let name = "\(schedule.words("patchId")) \(schedule.words("version"))"
             console.line("schedule: \(name): \(schedule.words("words"))")
         }
         if let share = number("default") {
-            console.line("new versions begin at \(RolloutShare(share)), unless a publish says otherwise")
+            console.line("new versions begin at \(RolloutShare(share)), unless a publish sets another share")
         }
         for line in self["gateways"]?.gatewayLines(words("channel")) ?? [] { console.line(line) }
     }

@@ -48,7 +48,7 @@ struct DraftOptions: ParsableArguments {
     var none: Failure {
         Failure(
             "\(place.channel) has no draft \(version)",
-            hint: "patchsrv draft list shows what waits",
+            hint: "patchsrv draft list shows the drafts",
             code: .refused
         )
     }
@@ -125,7 +125,7 @@ struct DraftRemoveCommand: AsyncParsableCommand {
                 ("app", .text(app.text)), ("channel", .text(place.channel.text)),
                 ("roleVersion", .integer(one.version)), ("removed", .bool(true)),
             ])
-            place.show(removed) { $0.line("gave up the draft \(place.channel) \(one.version)") }
+            place.show(removed) { $0.line("removed the draft \(place.channel) \(one.version)") }
         }
     }
 }
@@ -134,7 +134,7 @@ extension [AppListing.DraftRow] {
     var table: Table {
         var table = Table(["draft", Table.Column("role", .right), "signatures", "content", ""])
         for draft in self {
-            let note = draft.identity == nil ? "cannot be read" : draft.isCurrent ? "" : "came too late"
+            let note = draft.identity == nil ? "cannot be read" : draft.isCurrent ? "" : "outdated"
             table.add([
                 "\(draft.channel)", "\(draft.version)", "\(draft.valid) of \(draft.needed)",
                 Table.Cell(draft.identity.map { String($0.hex.prefix(12)) } ?? "-"), Table.Cell(note),
@@ -147,12 +147,12 @@ extension [AppListing.DraftRow] {
 extension WaitingDraft {
     var lines: [String] {
         let base = base.map { "made from release \($0)" } ?? "made as the first release"
-        let standing = row.isCurrent ? "" : ", while \(roleVersion) is current: nobody can publish it"
+        let standing = row.isCurrent ? "" : ", while \(roleVersion) is current: it cannot be published"
         let by = signers.isEmpty ? "" : ", by " + signers.map { "\($0.prefix(12))…" }.joined(separator: ", ")
         return [
             "\(app) \(row.channel) \(row.version), a draft",
             base + standing,
-            "\(row.valid) of \(Words.count(row.needed, "signature"))\(by); holds until \(expires)",
+            "\(row.valid) of \(Words.count(row.needed, "signature"))\(by); valid until \(expires)",
         ]
             + (proposal.map { ["carries out the proposal \($0)"] } ?? [])
             + difference.map { "  " + $0 }

@@ -62,7 +62,7 @@ struct PacksCommand: AsyncParsableCommand {
             let wanted = from?.wanted ?? .all
             if let from, try ListUpdates(of: channel, wanted, in: repository).run().isEmpty {
                 throw Failure(
-                    "the tree has no version \(from.text) from which devices go on to what \(channel) lists",
+                    "the tree has no version \(from.text) that devices update to a version of \(channel)",
                     hint: "patchsrv packs --channel \(channel) shows those that it has",
                     code: .refused
                 )

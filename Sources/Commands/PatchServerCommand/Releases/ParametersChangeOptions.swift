@@ -15,7 +15,7 @@ struct ParametersChangeOptions: ParsableArguments {
         help: ArgumentHelp("Fail unless the parameters still have this tag.", valueName: "tag"),
         transform: { text in
             guard let tag = SHA256Digest(hex: text) else {
-                throw ValidationError("--expect must be the tag that `patchsrv parameters show` says")
+                throw ValidationError("--expect must be the tag that `patchsrv parameters show` prints")
             }
             return tag
         }

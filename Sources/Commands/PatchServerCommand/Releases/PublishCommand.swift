@@ -189,6 +189,6 @@ extension Publication {
         lines += leftOutPacks.map { "  \(printable($0.words))" }
         if removedForms.files > 0 { lines.append("  \(removedForms.words)") }
         lines += change.repaired.map { "  replaced \($0), which was damaged" }
-        return lines + removedDrafts.filter { $0 != version }.map { "  removed draft \($0), which came too late" }
+        return lines + removedDrafts.filter { $0 != version }.map { "  removed draft \($0), which is outdated" }
     }
 }

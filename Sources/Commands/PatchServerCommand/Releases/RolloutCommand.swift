@@ -201,7 +201,7 @@ struct RolloutCommand: AsyncParsableCommand {
     private func request() throws -> DialRequest {
         if let usual {
             guard version == nil, ramp == nil, reason == nil, expect == nil else {
-                throw ValidationError("--default stands alone: it is for versions that are published later")
+                throw ValidationError("--default excludes a version: it applies to versions that are published later")
             }
             return DialRequest([], default: .becomes(usual.share))
         }
@@ -228,7 +228,7 @@ struct RolloutCommand: AsyncParsableCommand {
     private func actions() throws -> [DialChange.Action] {
         switch (action, ramp) {
         case (_?, _?): throw ValidationError("a share, pause or resume and --ramp exclude each other")
-        case (nil, nil): throw ValidationError("say what to set: a share such as 50%, pause, resume, or --ramp")
+        case (nil, nil): throw ValidationError("give a share such as 50%, pause, resume, or --ramp")
         case (.pause, nil): return [.pause]
         case (.resume, nil): return [.resume]
         case (.share(let share), nil): return [.resume, .rollout(share)]

@@ -13,14 +13,14 @@ enum EarlierRun {
     func stays(_ why: String) -> String {
         let what =
             switch self {
-            case .unread: "cannot look for changes that an earlier run did not finish"
+            case .unread: "cannot look for unfinished changes of an earlier run"
             case .unfinished(let key): "cannot finish the change \(key), which an earlier run began"
-            case .uploads: "cannot remove uploads that nobody goes on with"
+            case .uploads: "cannot remove abandoned uploads"
             }
         return "\(what): \(why); the next start tries again"
     }
 
     static func settled(_ entry: HistoryEntry) -> String {
-        "the history has \(entry.channel) \(entry.roleVersion) now; the run that published it ended before it wrote that down"
+        "the history has \(entry.channel) \(entry.roleVersion) now; the run that published it ended before it recorded that"
     }
 }

@@ -81,9 +81,9 @@ struct OperatorOptions: ParsableArguments {
     static func exposure(at host: String, hasTLS: Bool, _ insecureHttp: OnOff) -> Failure? {
         if hasTLS || isLoopback(host) || insecureHttp == .on { return nil }
         return Failure(
-            "operators would ask at \(host) without TLS, so anybody on the way could read their tokens",
-            hint: "name a certificate with --tls-certificate and --tls-key, or say --operators-insecure-http on "
-                + "where nobody listens",
+            "operators would connect to \(host) without TLS, so the network could read their tokens",
+            hint: "name a certificate with --tls-certificate and --tls-key, or set --operators-insecure-http on "
+                + "in a network that you trust",
             code: .refused
         )
     }

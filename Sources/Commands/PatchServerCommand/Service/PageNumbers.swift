@@ -34,7 +34,7 @@ struct PageNumbers: FileSource {
         var answers = MetricFamily(
             "patchsrv_pages_answers_total",
             .counter,
-            "Pages that were looked at, by what was sent in their place."
+            "Inspected pages, by the kind of answer."
         )
         var sent = MetricFamily("patchsrv_pages_sent_bytes_total", .counter, "Bytes of the bodies that were sent.")
         var whole = MetricFamily(
@@ -51,7 +51,7 @@ struct PageNumbers: FileSource {
         let kept = MetricFamily(
             "patchsrv_pages_memory_bytes",
             .gauge,
-            "Of pages that are kept, for later ones to be compressed against.",
+            "Pages kept as the base of later differences.",
             .integer(pages.keptBytes)
         )
         return ([answers, sent, whole, kept] + process.families).map(\.text).joined()

@@ -120,7 +120,7 @@ extension RefreshResult {
             (
                 .warning,
                 "the online key is encrypted and no passphrase is named, so nothing is signed again here: run patchsrv "
-                    + "refresh every six hours (--refresh-every off says that this is meant)"
+                    + "refresh every six hours (--refresh-every off confirms this)"
             )
         case .clockBehind(let behind):
             (

@@ -39,7 +39,7 @@ enum RolloutSteps {
         case .planned(let schedule):
             (.warning, "\(line(schedule)): planned again, because the clock was set", schedule.app)
         case .failed(let app, let channel, let error):
-            (.error, "\(channel): a rollout's step cannot be taken: \(words(error))", app)
+            (.error, "\(channel): a step of a rollout failed: \(words(error))", app)
         }
     }
 

@@ -70,5 +70,5 @@ func endingAtSecondSignal(
 
 /// The last message of a server that does not stop in time.
 func overdue(_ time: Duration) -> String {
-    "was told to stop and did not within \(DurationText(time)): it ends with work undone"
+    "did not stop within \(DurationText(time)) of the signal: it ends with unfinished work"
 }

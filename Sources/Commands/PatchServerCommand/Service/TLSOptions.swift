@@ -86,9 +86,10 @@ struct TLSOptions: ParsableArguments {
 
     static func line(_ look: CertificateLook) -> (LogLine.Level, String) {
         switch look {
-        case .renewed(let until): (.info, "the certificate was read again: it holds until \(UTCTime(seconds: until))")
+        case .renewed(let until):
+            (.info, "the certificate was read again: it is valid until \(UTCTime(seconds: until))")
         case .kept(let why):
-            (.error, "the certificate was not renewed, the one before goes on: \(printable(why))")
+            (.error, "the certificate was not renewed, so the previous one stays in use: \(printable(why))")
         }
     }
 
@@ -98,7 +99,7 @@ struct TLSOptions: ParsableArguments {
         let what =
             now.seconds > validity.upperBound
             ? "expired at \(UTCTime(seconds: validity.upperBound))"
-            : "holds only from \(UTCTime(seconds: validity.lowerBound)) on"
+            : "is valid only from \(UTCTime(seconds: validity.lowerBound))"
         return "the certificate \(printable(file)) \(what); clients will refuse it"
     }
 }
@@ -108,13 +109,13 @@ extension Failure {
         switch error {
         case .noCertificate:
             self.init(
-                "\(certificate) holds no certificate",
+                "\(certificate) contains no certificate",
                 hint: "it must be PEM: -----BEGIN CERTIFICATE-----",
                 code: .malformed
             )
         case .noKey:
             self.init(
-                "\(key) holds no private key",
+                "\(key) contains no private key",
                 hint: "it must be a private key in PEM, such as `openssl genpkey` writes",
                 code: .malformed
             )

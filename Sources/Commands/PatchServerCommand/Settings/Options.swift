@@ -70,7 +70,7 @@ struct KeyOptions: ParsableArguments {
             SecretAccess.warn(of: path.string)
             let key = try OnlineKey(file, passphrase: nil, from: path)
             Console.standardError.line(
-                "warning: the online key \(printable(path.string)) is not encrypted: whoever reads the disk has it"
+                "warning: the online key \(printable(path.string)) is not encrypted: anyone who can read the disk has it"
             )
             return key
         }

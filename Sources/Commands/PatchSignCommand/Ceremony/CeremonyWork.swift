@@ -127,11 +127,11 @@ struct CeremonyWork {
             return console.line("next: they run `patchsign root sign`; then `patchsign root publish`")
         }
         let (root, targets) = (change.after.root.header.version, change.after.targets.header.version)
-        console.line("published: root \(root) and targets \(targets) stand in \(printable(folder.folder.string))")
+        console.line("published: root \(root) and targets \(targets) are in \(printable(folder.folder.string))")
         for name in settled { console.line("\(name).key is the new key; the old one is in \(KeyFolder.retired)/") }
         for channel in change.weakenedChannels {
             console.line(
-                "\(channel): its current release may rest on a key that is gone; sign it again:\n"
+                "\(channel): its current release may depend on a removed key; sign it again:\n"
                     + "  patchsign release renew RELEASE --keys \(printable(keys.keys)) --output NEW --base-quorum-lost"
             )
         }

@@ -80,7 +80,7 @@ struct DelegateCommand: AsyncParsableCommand {
 
     func validate() throws {
         guard !retire || added.isEmpty && removed.isEmpty && threshold == nil else {
-            throw ValidationError("--retire ends the channel; it goes without --add-key, --remove-key and --threshold")
+            throw ValidationError("--retire ends the channel; it excludes --add-key, --remove-key and --threshold")
         }
     }
 

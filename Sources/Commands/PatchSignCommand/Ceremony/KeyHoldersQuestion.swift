@@ -54,8 +54,8 @@ struct KeyHoldersQuestion {
 
     private static var noAnswer: Failure {
         Failure(
-            "it is not known who holds the keys",
-            hint: "--recovery-key, or --holder root=NAME and --holder targets=NAME for each, say it without a question",
+            "the key holders are not known",
+            hint: "give --recovery-key, or --holder root=NAME and --holder targets=NAME for each holder",
             code: .usage
         )
     }

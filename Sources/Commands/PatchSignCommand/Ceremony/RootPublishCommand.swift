@@ -77,7 +77,7 @@ struct RootPublishCommand: AsyncParsableCommand {
         }
         console.line(
             (stage == .published ? "was published already" : "published")
-                + ": root \(root.version) and targets \(targets.version) stand in \(printable(keys.folder.string))"
+                + ": root \(root.version) and targets \(targets.version) are in \(printable(keys.folder.string))"
         )
         for name in settled { console.line("\(name).key is the new key; the old one is in \(KeyFolder.retired)/") }
         guard !isFirst else { return console.line("next: give devices root.json; `patchsrv init` starts the server") }

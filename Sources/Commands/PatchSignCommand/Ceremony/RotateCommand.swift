@@ -75,7 +75,7 @@ struct RotateCommand: AsyncParsableCommand {
                 let isMine = try signing { () throws(SigningError) in try rotation.isUnderWay(in: pending) }
                 if !isMine { try work.refusePending() }
                 if !json {
-                    Console.standardOutput.line("going on with the pair \(name).next, which an earlier call made")
+                    Console.standardOutput.line("continuing with the pair \(name).next, which an earlier call made")
                 }
                 return try work.carryOut(pending)
             }

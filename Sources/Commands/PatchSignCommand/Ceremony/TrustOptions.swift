@@ -67,7 +67,7 @@ enum TrustArgument {
         do throws(SigningError) { return try read() } catch .key(let path, .unreadable) {
             throw Failure(
                 "\(path) is not a public key in PEM",
-                hint: "a public key is wanted, -----BEGIN PUBLIC KEY-----; `patchsign key public` prints a private "
+                hint: "name a public key, -----BEGIN PUBLIC KEY-----; `patchsign key public` prints a private "
                     + "key's",
                 code: .malformed
             )

@@ -36,8 +36,8 @@ struct TrustReport {
         console.line(printable(handover.words(names)))
         guard change.isComplete, !handover.isComplete else { return }
         console.line(
-            "the keys that go have not signed the new targets: while the server takes them in, a reader that starts just "
-                + "then may refuse them once"
+            "the removed keys have not signed the new targets: a device that syncs while the server installs them "
+                + "may reject them once"
         )
     }
 

@@ -60,7 +60,7 @@ struct JSPatchVerifyCommand: AsyncParsableCommand {
             } catch .notPEM {
                 throw Failure(SigningError.jspatch(keyFile, .notPEM))
             } catch { throw Failure(SigningError.jspatch(signatureFile, error)) }
-            Console.standardOutput.line("holds: \(digest.rawValue) \(digest.text(of: fingerprint))")
+            Console.standardOutput.line("valid: \(digest.rawValue) \(digest.text(of: fingerprint))")
         }
     }
 

@@ -98,9 +98,11 @@ struct PackCommand: AsyncParsableCommand {
     func validate() throws {
         guard tell == nil else {
             guard files.isEmpty, output == nil, jspatchKey == nil, appVersion == nil, keys == nil, aesKey == nil else {
-                throw ValidationError("with --tell nothing is packed, so neither files nor keys are named")
+                throw ValidationError("--tell packs nothing, so it excludes files and keys")
             }
-            guard !delete || !told.isUsed else { throw ValidationError("--delete is told alone") }
+            guard !delete || !told.isUsed else {
+                throw ValidationError("--delete excludes the other options of the sync file")
+            }
             _ = try told.syncFile(after: PlatformSyncFile(version: LoaderVersion(1)))
             return
         }
@@ -139,7 +141,7 @@ struct PackCommand: AsyncParsableCommand {
     private var syncFile: PlatformSyncFile? {
         get throws {
             guard aesKey != nil else {
-                guard !told.isUsed else { throw ValidationError("what a sync file tells needs --aes-key") }
+                guard !told.isUsed else { throw ValidationError("the options of the sync file need --aes-key") }
                 return nil
             }
             guard let version else {
@@ -175,7 +177,7 @@ struct PackCommand: AsyncParsableCommand {
                     Console.standardOutput.line(Self.words(packed.syncFile, syncFile))
                     if let old = packed.before?.version, let new = syncFile.version, new < old {
                         Console.standardError.line(
-                            "warning: it said version \(old) before: JSPatch's own clients go back to \(new), and ours stay"
+                            "warning: its version was \(old) before: JSPatch's own clients return to \(new), and ours keep theirs"
                         )
                     }
                 } else {
@@ -201,8 +203,8 @@ struct PackCommand: AsyncParsableCommand {
             !folder.hasSameBytes(as: place.appVersion.text)
         else { return }
         Console.standardError.line(
-            "warning: the package says app version \(place.appVersion), and lies in the folder \(printable(folder)), "
-                + "where this project's clients refuse it"
+            "warning: the package is for app version \(place.appVersion), but it is in the folder \(printable(folder)), "
+                + "where this project's clients reject it"
         )
     }
 
@@ -226,7 +228,7 @@ struct PackCommand: AsyncParsableCommand {
 
     static func words(_ packed: LoaderPacking.Packed) -> String {
         let what = "\(packed.file): \(Words.count(packed.scripts, "script")), \(Words.bytes(packed.size))"
-        return what + (packed.place.map { "; says that it is \($0)" } ?? "; says nothing of what it is for")
+        return what + (packed.place.map { "; marked as \($0)" } ?? "; not marked with app version and number")
     }
 
     static func words(_ path: FilePath, _ file: PlatformSyncFile) -> String {

@@ -87,6 +87,8 @@ struct KeyNewCommand: AsyncParsableCommand {
         }
         console.line("made \(printable(maker.keyFile.string)) (\(key.kind)), key id \(TUFKey(key).id.hex)")
         if protection.unencryptedKeys { console.line("the private key is NOT encrypted") }
-        console.line("next: give \(printable(maker.publicFile.string)) to whoever lists it")
+        console.line(
+            "next: list \(printable(maker.publicFile.string)) with --add-key of `patchsign root draft` or `patchsign delegate`"
+        )
     }
 }

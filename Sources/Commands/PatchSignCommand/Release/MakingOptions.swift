@@ -137,7 +137,7 @@ struct MakingOptions: ParsableArguments {
         guard let only = held.first else { throw Failure(SigningError.noKey("\(channel).key", in: folder)) }
         guard held.count == 1 else {
             throw Failure(
-                "\(folder) holds several keys of \(channel): \(held.joined(separator: ", "))",
+                "\(folder) contains several keys of \(channel): \(held.joined(separator: ", "))",
                 hint: "name yours with --key; the others sign with `patchsign release sign`",
                 code: .usage
             )

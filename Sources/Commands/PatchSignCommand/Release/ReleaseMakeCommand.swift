@@ -141,7 +141,7 @@ struct ReleaseMakeCommand: AsyncParsableCommand {
         report.write(json: json)
         if let base = work.builder.base, report.contents.listsTheSame(as: base.contents) {
             Console.standardError.line(
-                "warning: it lists what the release before it lists; only its version and how long it holds are new"
+                "warning: it lists the same as the release before it; only its version and expiry are new"
             )
         }
     }

@@ -72,13 +72,13 @@ struct ReleaseRenewCommand: AsyncParsableCommand {
     func validate() throws {
         switch (release, channel) {
         case (nil, nil): throw ValidationError("a release, or --channel and --server, is needed")
-        case (_?, _?): throw ValidationError("the release says which channel it is")
+        case (_?, _?): throw ValidationError("give one of a release and --channel: the release names its channel")
         case (_?, nil):
             if server.server != nil { throw ValidationError("give one of a release and --server") }
         case (nil, _?): break
         }
         guard let above, !(1...(1 << 53 - 2)).contains(above) else { return }
-        throw ValidationError("--above must be 1 to 9007199254740990; above a higher one there is no version")
+        throw ValidationError("--above must be 1 to 9007199254740990; there is no version above a higher one")
     }
 
     func run() async throws {
@@ -114,7 +114,7 @@ struct ReleaseRenewCommand: AsyncParsableCommand {
             throw Failure(
                 error.description,
                 hint:
-                    "if one of its keys was revoked since, --base-quorum-lost takes it; else the other holders sign it",
+                    "if one of its keys was revoked since, add --base-quorum-lost; else the other holders sign it",
                 code: .refused
             )
         } catch { throw Failure(error) }

@@ -86,10 +86,10 @@ struct ReleaseReport {
             let missing = contents.entry(label).map { contents.unmetRequirements(of: $0) } ?? []
             let names = missing.map(\.text).joined(separator: ", ")
             console.line(
-                "warning: no device can newly take \(label): it requires \(names) in a version that is not listed"
+                "warning: no further device can install \(label): it requires \(names) in a version that is not listed"
             )
         }
-        console.line("hint: make a release in which they require what is listed, or withdraw them too")
+        console.line("hint: make a release in which they require listed versions, or withdraw them too")
     }
 
     private var routing: JSON? {

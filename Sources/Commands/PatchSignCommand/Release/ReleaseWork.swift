@@ -138,7 +138,7 @@ struct ReleaseWork {
             // The server may have another holder's signature that this folder lacks.
             throw Failure(
                 SigningError.incomplete(path, role: role, valid: valid, needed: needed).description,
-                hint: "if it is published, take it from the server: --server URL in place of --previous; "
+                hint: "if it is published, download it from the server: --server URL in place of --previous; "
                     + "else the other key holders sign with `patchsign release sign`",
                 code: .refused
             )
@@ -158,7 +158,7 @@ struct ReleaseWork {
                 rootOfTrust: builder.rootOfTrust,
                 base: builder.base,
                 writing: reporter("Writing the release"),
-                verifying: reporter("Verifying what was written")
+                verifying: reporter("Verifying the written release")
             )
         }
         let contents = ReleaseContents(verified)

@@ -49,7 +49,7 @@ struct VerifyCommand: AsyncParsableCommand {
     var json = false
 
     func validate() throws {
-        if all && !explain { throw ValidationError("--all goes with --explain") }
+        if all && !explain { throw ValidationError("--all needs --explain") }
     }
 
     func run() async throws {
@@ -119,13 +119,13 @@ struct VerifyCommand: AsyncParsableCommand {
             ]
             return console.line(JSON.fields(members).pretty())
         }
-        console.line("release \(contents.roleVersion) of \(contents.app) \(contents.channel) holds")
+        console.line("release \(contents.roleVersion) of \(contents.app) \(contents.channel) is valid")
         console.line(verification.quorum.words(role: contents.channel.text))
         console.line(
             "\(Words.count(counts.entries, "entry", "entries")), \(Words.count(counts.assets, "asset")), "
                 + "\(Words.count(counts.objects, "object")), \(Words.count(counts.signatures, "entry signature"))"
         )
         if let words = counts.unseenWords { console.line(words) }
-        if isExpired { console.line("expired at \(contents.expires): devices take nothing new from it") }
+        if isExpired { console.line("expired at \(contents.expires): devices install nothing new from it") }
     }
 }

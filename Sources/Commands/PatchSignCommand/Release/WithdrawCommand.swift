@@ -81,7 +81,9 @@ struct WithdrawCommand: AsyncParsableCommand {
         _ = try subject.version(or: namedVersion)
         if previous == nil, channel == nil { throw ValidationError("--previous, or --channel and --server, is needed") }
         if listedBy != nil, previous == nil { throw ValidationError("--listed-by needs --previous") }
-        if previous != nil, channel != nil { throw ValidationError("--previous says which channel it is") }
+        if previous != nil, channel != nil {
+            throw ValidationError("give one of --previous and --channel: the release names its channel")
+        }
     }
 
     func run() async throws {

@@ -36,11 +36,11 @@ extension Failure {
     private static func hint(_ error: ServiceError) -> String? {
         switch error {
         case .problem(let problem): problem.hint ?? hint(problem)
-        case .notEncrypted: "ask it over https://, or say --insecure-http where nobody listens"
+        case .notEncrypted: "use https://, or --insecure-http in a network that you trust"
         case .otherApp, .otherRoot, .notProven: ServiceError.otherServerHint
         case .unidentified: ServiceError.olderServerHint
-        case .tls: "--ca FILE names the authority of a server that has its own; name the server as its certificate does"
-        case .connection, .timedOut: "try again when the server can be reached; a push goes on where it was interrupted"
+        case .tls: "give the server's own authority with --ca FILE; use the host name in its certificate"
+        case .connection, .timedOut: "try again when the server is reachable; a push continues where it was interrupted"
         case .redirected: "name the address that it redirects to with --server"
         case .intercepted: Interception.hint
         case .lacking: "push the whole release: this one was fetched without its objects"
@@ -48,9 +48,9 @@ extension Failure {
         case .trust(.rolledBack), .trust(.droppedFromSnapshot):
             "devices refuse it too; the online key may be stolen. If the server was restored from a backup, "
                 + "\(MemoryOptions.flag) accepts its present state"
-        case .trust: "is --keys the root of trust of this app?"
-        case .otherChange: "nothing was signed; ask whoever runs the server why it holds another change than it took"
-        case .answer: "is there a release service at --server, and nothing else?"
+        case .trust: "name this app's root of trust with --keys"
+        case .otherChange: "nothing was signed; ask the server's operator why its change differs from the proposed one"
+        case .answer: "name the address of a release service with --server"
         case .noRollout:
             "update patchsrv, or push without --rollout, --paused and --ramp, which offers it to all devices; nothing was sent"
         case .noRelease, .severalApps, .noAuthority, .tooLarge, .malformed, .endless, .file, .release, .cancelled: nil
@@ -59,12 +59,12 @@ extension Failure {
 
     private static func hint(_ problem: ServiceProblem) -> String? {
         switch problem.status {
-        case 400 where problem.kind == "http": "does that port speak TLS? then ask it over https://"
-        case 401: "`patchsrv token list` shows which tokens hold; `patchsrv token new` makes one"
+        case 400 where problem.kind == "http": "if that port uses TLS, use https://"
+        case 401: "`patchsrv token list` shows the valid tokens; `patchsrv token new` makes one"
         case 413:
-            "a proxy before the server may take smaller bodies only: nginx needs `client_max_body_size 0` for it"
+            "a proxy before the server may limit bodies: nginx needs `client_max_body_size 0` for it"
         case 404 where problem.kind == "http":
-            "do devices ask there? pipelines have a port of their own, which patchsrv serve prints: 8081 unless told otherwise"
+            "use the operators' port, not the devices': patchsrv serve prints it, 8081 by default"
         default: nil
         }
     }

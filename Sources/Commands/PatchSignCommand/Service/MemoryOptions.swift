@@ -35,7 +35,7 @@ struct MemoryOptions: ParsableArguments {
             case .malformed:
                 throw Failure(
                     error.description,
-                    hint: "it holds the last known state of \(server); "
+                    hint: "it contains the last known state of \(server); "
                         + "\(Self.flag) replaces it with the present state",
                     code: .malformed
                 )

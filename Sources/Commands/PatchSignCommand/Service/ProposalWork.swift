@@ -175,7 +175,7 @@ extension ReleaseBuilder {
         case (.rules(let id, let version, let edit), let base?, _):
             try await self.change(edit, of: id, version: version, in: base)
         case (.promote, _, nil), (.rollBack, _, nil), (.withdraw, nil, _), (.rules, nil, _):
-            preconditionFailure("what a change is made from was fetched before")
+            preconditionFailure("the base of a change is fetched first")
         }
     }
 }

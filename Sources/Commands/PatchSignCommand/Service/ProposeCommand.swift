@@ -76,7 +76,7 @@ struct ProposeCommand: AsyncParsableCommand {
         guard given == 1 else {
             throw ValidationError("one of --promote-from, --roll-back-to, --withdraw and --rules is needed")
         }
-        if !rollout.isEmpty, promoteFrom == nil { throw ValidationError("--rollout goes with --promote-from") }
+        if !rollout.isEmpty, promoteFrom == nil { throw ValidationError("--rollout needs --promote-from") }
     }
 
     func run() async throws {

@@ -219,7 +219,7 @@ struct PullReport {
         console.line("      patchsign push \(word)\(server.words)")
     }
 
-    static let late = "! it was made from another release than the current one: nobody can publish it"
+    static let late = "! it was made from another release than the current one, so it cannot be published"
 
     private static func line(_ release: VerifiedRelease) -> String {
         let header = release.release.header

@@ -241,7 +241,7 @@ final class PushProgress: Sendable {
             report.withLockedValue(\.self)?.abandon()
             report.withLockedValue { $0 = nil }
         case .packFailed(let reason):
-            Console.standardError.line("warning: a pack was not taken: \(printable(reason)); its parts are sent")
+            Console.standardError.line("warning: the server rejected a pack: \(printable(reason)); its parts are sent")
         case .publishing:
             if Console.standardError.isTerminal { Console.standardError.line(Self.waiting) }
         }

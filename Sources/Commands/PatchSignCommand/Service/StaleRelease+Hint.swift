@@ -43,7 +43,7 @@ extension StaleRelease {
                 + "\(draft.threshold)): \(pull) fetches that one to be signed; then push this one again"
         case .draftWaits(let draft):
             "\(pull) fetches the draft to be signed\n"
-                + "`patchsrv draft remove \(draft.version) --channel \(channel)\(server)` gives it up"
+                + "`patchsrv draft remove \(draft.version) --channel \(channel)\(server)` removes it"
         case .ahead(let current):
             "it was made from release \(base), and the server has \(current == 0 ? "none" : "only \(current)")"
                 + (again.map {

@@ -71,7 +71,7 @@ struct DaemonEvents: Sendable {
 
     /// The socket's name was removed while this process runs.
     func vanished(_ socket: FilePath) {
-        let text = "the local socket \(socket) was removed, and is made again"
+        let text = "the local socket \(socket) was removed and is created again"
         say("trouble", nil, "trouble: \(printable(text))", [("error", .text(text))])
     }
 

@@ -140,7 +140,7 @@ extension Failure {
         Failure(
             "\(name.map { "\($0): " } ?? "")another process serves \(store) already"
                 + (process.map { ": process \($0)" } ?? ""),
-            hint: "one process keeps a store: stop `patchsync serve` or the other `patchsync run` first.",
+            hint: "only one process may serve a store: stop `patchsync serve` or the other `patchsync run` first.",
             code: .busy
         )
     }

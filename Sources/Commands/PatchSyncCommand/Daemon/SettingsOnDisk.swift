@@ -46,7 +46,7 @@ extension Failure {
         case .file(let error):
             self.init(
                 "\(error)",
-                hint: "--config names another file; page \"Running\" says what stands in it.",
+                hint: "--config names another file; the page \"Running\" describes it.",
                 code: .disk
             )
         case .settings(let fault): self.init(fault.description, hint: fault.hint, code: .malformed)

@@ -28,7 +28,7 @@ extension Diagnosis.Line {
 
     /// - Parameter failure: The reason why the settings of `patchsync run` cannot be read.
     static func settings(_ failure: Failure) -> Diagnosis.Line {
-        let hint = failure.hint ?? "the page \"Running\" says what stands in it"
+        let hint = failure.hint ?? "the page \"Running\" describes it"
         return Diagnosis.Line("settings", .settingsUnreadable, .fault, failure.message, hint: hint)
     }
 
@@ -43,7 +43,7 @@ extension Diagnosis.Line {
             .settingsUnreadable,
             .fault,
             failure.message,
-            hint: failure.hint ?? "put config.json back from a copy, or make a store in another folder"
+            hint: failure.hint ?? "restore config.json from a copy, or make a store in another folder"
         )
     }
 
@@ -81,7 +81,7 @@ extension Diagnosis.Line {
                 "folder",
                 .openToOthers,
                 .fault,
-                "other users may change it, and with it what is trusted",
+                "other users may change it, and with it the root of trust",
                 hint: "chmod -R go-w it"
             )
         }
@@ -100,7 +100,7 @@ extension Diagnosis.Line {
             .stateDamaged,
             .warning,
             fault.description,
-            hint: "patchsync sync chooses anew; look at the disk, for something wrote to this file or lost it"
+            hint: "patchsync sync chooses again; check the disk, because this file was changed or lost"
         )
     }
 
@@ -158,8 +158,8 @@ extension Diagnosis.Line {
             "app build",
             .appBuild,
             .warning,
-            "the app is another build than the one that the store goes by",
-            hint: "the next start begins with what that build ships; what was installed for the other one goes"
+            "the app's build is not the one of the store",
+            hint: "the next start begins with the versions embedded in that build and removes those of the other one"
         )
     }
 
@@ -174,11 +174,11 @@ extension Diagnosis.Line {
                 .diskFull,
                 .fault,
                 "room for \(Words.count(files, "more file"))",
-                hint: "remove files elsewhere on this disk; what is installed keeps running"
+                hint: "remove files elsewhere on this disk; the active version keeps running"
             )
         }
         guard space.freeBytes >= noSpace else {
-            let hint = "make room on this disk; what is installed keeps running"
+            let hint = "make room on this disk; the active version keeps running"
             return Diagnosis.Line("disk", .diskFull, .fault, free, hint: hint)
         }
         if let version = noRoom.first {
@@ -187,7 +187,7 @@ extension Diagnosis.Line {
                 .noRoom,
                 .fault,
                 version.words,
-                hint: "make room on this disk; the next sync takes it by itself"
+                hint: "make room on this disk; the next sync installs it"
             )
         }
         guard space.freeBytes >= stored else {
@@ -206,14 +206,14 @@ extension Diagnosis.Line {
     static func clock(_ now: UTCTime, _ trust: Device.HeldTrust?, told: UTCTime?) -> Diagnosis.Line {
         let hint = "set it, and keep it right with a time service"
         if let trust, let past = [trust.signedAt, trust.build].compactMap(\.self).max(), past > now.adding(clockSlack) {
-            return Diagnosis.Line("clock", .clockBehind, .fault, "it says \(now), and it is past \(past)", hint: hint)
+            return Diagnosis.Line("clock", .clockBehind, .fault, "it shows \(now), but it is past \(past)", hint: hint)
         }
         if let told, told > now.adding(clockSlack) || now > told.adding(clockSlack) {
             return Diagnosis.Line(
                 "clock",
                 .clockDiffers,
                 .warning,
-                "it says \(now), and the server's \(told)",
+                "it shows \(now), and the server's clock \(told)",
                 hint: "\(hint); one of the two is wrong"
             )
         }
@@ -229,12 +229,13 @@ extension Diagnosis.Line {
                 "root",
                 .rootMissing,
                 .fault,
-                "the root of trust is not there",
-                hint: "put trust/root.json back from a copy, or make the store again: nothing new is taken without it"
+                "the root of trust is missing",
+                hint:
+                    "restore trust/root.json from a copy, or make the store again: nothing new is installed without it"
             )
         case .failure(let error):
             let hint =
-                "put trust/root.json back from a copy, or make the store again: nothing new is taken under this one"
+                "restore trust/root.json from a copy, or make the store again: nothing new is installed under this one"
             return Diagnosis.Line("root", .rootUnreadable, .fault, Failure(error).message, hint: hint)
         case .success(let trust):
             if let difference {
@@ -242,7 +243,7 @@ extension Diagnosis.Line {
                     "root",
                     .rootDiffers,
                     .fault,
-                    "the app ships another: \(difference)",
+                    "the app embeds another: \(difference)",
                     hint: "the store follows its own; one for the other app is made in another folder"
                 )
             }
@@ -251,8 +252,8 @@ extension Diagnosis.Line {
                     "root",
                     .rootExpired,
                     .warning,
-                    "version \(trust.rootVersion) expired at \(trust.rootExpires); what is installed keeps running",
-                    hint: "a sync takes the next one, once its key holders have signed it"
+                    "version \(trust.rootVersion) expired at \(trust.rootExpires); the active version keeps running",
+                    hint: "a sync downloads the next one, once its key holders have signed it"
                 )
             }
             return Diagnosis.Line("root", .ok, "version \(trust.rootVersion), until \(trust.rootExpires)")
@@ -267,7 +268,8 @@ extension Diagnosis.Line {
             .proxySet,
             .warning,
             "the environment names one (\(variables.joined(separator: ", "))), and patchsync asks its servers directly",
-            hint: "where only the proxy leads out, let this device reach the server, or put a mirror on this side"
+            hint:
+                "if only the proxy has internet access, allow this device to reach the server, or run a mirror on this side"
         )
     }
 
@@ -299,7 +301,7 @@ extension Diagnosis.Line {
                 "port",
                 .portTaken,
                 .fault,
-                "\(holder.words) has \(port), which is the app's",
+                "\(holder.words) uses \(port), which is the app's",
                 hint: hint
             )
         case .unusable(let reason):
@@ -308,22 +310,22 @@ extension Diagnosis.Line {
                 .portTaken,
                 .fault,
                 "\(port): \(reason)",
-                hint: "look at this machine's loopback"
+                hint: "check this machine's loopback interface"
             )
         }
     }
 
-    static let noPages = Diagnosis.Line("port", .ok, "the settings file switches pages off")
+    static let noPages = Diagnosis.Line("port", .ok, "the settings file turns pages off")
 
     /// - Parameter limit: The limit of this user's inotify instances, or nil if unknown.
     static func watches(areLeft: Bool, limit: Int?) -> Diagnosis.Line {
-        guard !areLeft else { return Diagnosis.Line("watches", .ok, "the system tells of changed files") }
+        guard !areLeft else { return Diagnosis.Line("watches", .ok, "the system reports changed files") }
         return Diagnosis.Line(
             "watches",
             .noWatches,
             .warning,
             "this user has no inotify instance left\(limit.map { " of \($0)" } ?? "")",
-            hint: "sysctl fs.inotify.max_user_instances=\((limit ?? 128) * 4), or end what holds so many"
+            hint: "sysctl fs.inotify.max_user_instances=\((limit ?? 128) * 4), or end the process that uses so many"
         )
     }
 }

@@ -47,14 +47,14 @@ extension Diagnosis.Line {
         let subject = "server \(server)"
         switch answer {
         case .success(nil):
-            return Diagnosis.Line(subject, .ok, "it answers, and what it says verifies")
+            return Diagnosis.Line(subject, .ok, "it answers, and its metadata verifies")
         case .success(let behind?):
             return Diagnosis.Line(
                 subject,
                 .serverBehind,
                 behind.isOverdue ? .fault : .warning,
                 behind.description,
-                hint: "a mirror catches up by itself; for longer than a day somebody has to look"
+                hint: "a mirror catches up by itself; check it after a day"
             )
         case .failure(let error):
             let failure = Failure(error)
@@ -76,8 +76,8 @@ extension Diagnosis.Line {
                 subject,
                 .nameUnknown,
                 .fault,
-                "the name service knows no \(server.host)",
-                hint: "is the name right? is there a network, and a name server in /etc/resolv.conf?"
+                "the name service has no address for \(server.host)",
+                hint: "check the name, the network, and the name server in /etc/resolv.conf"
             )
         case .late:
             Diagnosis.Line(
@@ -85,7 +85,7 @@ extension Diagnosis.Line {
                 .nameServiceSilent,
                 .fault,
                 "the name service does not answer",
-                hint: "look at /etc/resolv.conf, and at the way to the name server that it names"
+                hint: "check /etc/resolv.conf and the connection to its name server"
             )
         case .addresses(let found) where !server.isLoopback && !machine.shares(found):
             Diagnosis.Line(

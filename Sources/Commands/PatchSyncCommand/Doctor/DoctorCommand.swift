@@ -169,7 +169,7 @@ struct DoctorCommand: AsyncParsableCommand {
         guard let root else { return nil }
         let bytes: [UInt8]
         do throws(FileError) { bytes = try DiskFiles().read(FilePath(argument: root), limit: Limits.root) } catch {
-            throw Failure("\(error)", hint: "--root wants the root.json of `patchsign init`.", code: .disk)
+            throw Failure("\(error)", hint: "--root requires the root.json of `patchsign init`.", code: .disk)
         }
         do throws(SyncError) { return try device.differs(fromRoot: bytes) } catch { throw Failure(error) }
     }

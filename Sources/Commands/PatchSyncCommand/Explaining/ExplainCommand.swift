@@ -54,7 +54,9 @@ struct ExplainCommand: AsyncParsableCommand {
 
     func validate() throws {
         if facts, other != nil || at != nil || patch != nil {
-            throw ValidationError("--facts stands alone: it says what this device is, and explains nothing")
+            throw ValidationError(
+                "--facts excludes other options: it prints the facts of this device and explains nothing"
+            )
         }
     }
 

@@ -40,15 +40,15 @@ extension Explanation.Outcome {
     fileprivate var text: String {
         switch self {
         case .installed: "installed, and stays"
-        case .taken: "the next sync takes it"
-        case .staged: "downloaded: it waits for its launch"
-        case .behind(let version): "not looked at while \(version), which stands above it, does not come"
+        case .taken: "the next sync installs it"
+        case .staged: "downloaded; it waits for the next launch"
+        case .behind(let version): "not considered until \(version), which is listed before it, is installed or fails"
         case .held(let hold): "downloaded, and must not start yet: it is \(hold)"
-        case .afterTrial: "a sync takes it once the trial that runs has ended"
-        case .replaced(by: let version): "installed; \(version) takes its place"
+        case .afterTrial: "a sync installs it once the running trial has ended"
+        case .replaced(by: let version): "installed; \(version) replaces it"
         case .passedOver(let why): "not for this device now: \(why)"
-        case .below(let version): "below \(version), and nothing moves a device down"
-        case .embeddedStays: "what the app ships stays: it was made from this list, or a newer one"
+        case .below(let version): "below \(version), and a device never moves to a lower version"
+        case .embeddedStays: "the embedded version stays: it was made from this list, or a newer one"
         }
     }
 }

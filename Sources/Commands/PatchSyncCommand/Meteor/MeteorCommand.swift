@@ -97,7 +97,7 @@ struct MeteorCommand: ServingCommand {
 
     func validate() throws {
         guard unsigned else {
-            throw ValidationError("nothing that comes from a Meteor server is signed: --unsigned says that it is taken")
+            throw ValidationError("updates from a Meteor server are not signed: --unsigned accepts them")
         }
         guard ServerURL(rootURL) != nil else { throw ValidationError("--root-url \(ServerURL.rule)") }
         guard MeteorManifest.Platform(rawValue: platform) != nil else {
@@ -129,7 +129,7 @@ struct MeteorCommand: ServingCommand {
         guard (try? DiskFiles().status(of: folder.at("config.json"))) == nil else {
             throw Failure(
                 "\(folder) is a store of `patchsync init`",
-                hint: "what nobody signs has a folder of its own.",
+                hint: "name another folder for unsigned updates.",
                 code: .usage
             )
         }
@@ -149,7 +149,7 @@ struct MeteorCommand: ServingCommand {
             )
         } catch { throw Failure(error) }
         Console.standardError.line(
-            "warning: nobody signs what comes from \(root): whoever answers in its name decides what runs here"
+            "warning: updates from \(root) are not signed: anyone who controls that server controls this device"
         )
         let failure: Failure? = await withTaskGroup(of: Failure?.self) { group in
             group.addTask {
@@ -233,7 +233,7 @@ private struct MeteorLines: Sendable {
         case .ready(let version, let files):
             say(
                 "ready",
-                "\(version) is here and waits: \(Words.count(files, "file")) came",
+                "\(version) is downloaded and waits: \(Words.count(files, "file")) received",
                 [("version", .text(version)), ("files", .integer(files))]
             )
         case .nothingNew(let version): say("nothingNew", "nothing new: \(version)", [("version", .text(version))])

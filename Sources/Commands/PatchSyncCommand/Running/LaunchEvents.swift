@@ -51,7 +51,7 @@ struct LaunchEvents: Sendable {
                 "warning: pages are served on \(address.host), whose cookies go to every port of this machine, other users' too"
             )
             errors.line(
-                "hint: `patchsync set --host own` gives them a host of their own; storage starts anew"
+                "hint: `patchsync set --host own` gives them a host of their own; storage starts empty"
             )
         }
         if let file {
@@ -64,8 +64,8 @@ struct LaunchEvents: Sendable {
         if isSecret, address.token != nil {
             return say(
                 "listening",
-                "patchsync: listening on port \(address.port); this is the journal, so the URL, which lets in whoever has it, is not "
-                    + "printed (--url-file FILE, or --print-url)",
+                "patchsync: listening on port \(address.port); the journal does not show the URL, because it grants access "
+                    + "(--url-file FILE, or --print-url)",
                 [("port", .integer(address.port))]
             )
         }
@@ -88,7 +88,7 @@ struct LaunchEvents: Sendable {
         case .fileTrouble(let line): errors.line(line)
         case .portTaken(let port, let next):
             errors.line(
-                "warning: port \(port) is taken; trying \(next). The origin changes: pages lose cookies and storage."
+                "warning: port \(port) is in use; trying \(next). The origin changes: pages lose cookies and storage."
             )
         case .synced(.success(let report)): for event in [event] + report.troubles { say(event) }
         default: say(event)
@@ -101,7 +101,7 @@ struct LaunchEvents: Sendable {
     }
 
     private static func words(_ report: SyncReport) -> String {
-        let what = report.staging == .staged ? "something new is here" : "nothing new"
+        let what = report.staging == .staged ? "a new version is here" : "nothing new"
         return
             (["synced: release \(report.roleVersion), \(what)"] + report.putOff.map(\.words)
             + report.awaiting.map { "\($0.label) waits for approval" }).joined(separator: "; ")
@@ -117,15 +117,15 @@ struct LaunchEvents: Sendable {
         case .following(let channel): return "follows channel \(channel) now"
         case .withdrawn(let ids): return "withdrawn: \(ids.map(\.text).joined(separator: ", "))"
         case .damaged(let files):
-            return "damaged, not served until the next sync heals them: \(printable(files.joined(separator: ", ")))"
+            return "damaged, not served until the next sync repairs them: \(printable(files.joined(separator: ", ")))"
         case .confirmed(let selection): return "confirmed: \(selection.words)"
         case .rolledBack(let good, let bad, let setback):
             let why = setback.map { ": \(printable($0.description))" } ?? ""
             return "rolled back to \(good?.words ?? "nothing") from \(bad.words)\(why)"
         case .unproven(let selection):
             return
-                "not confirmed in time: \(selection.words); it stays, for there is nothing to go back to. It may confirm yet, "
-                + "and a newer release takes its place"
+                "not confirmed in time: \(selection.words); it stays, because there is no earlier version. It can still be confirmed, "
+                + "and a newer release replaces it"
         case .superseded(let selection, let next):
             let words = next.patches.isEmpty ? nil : next.words
             return DeviceEvent.words(ofSuperseded: selection.words, by: words)
@@ -134,7 +134,7 @@ struct LaunchEvents: Sendable {
         case .stalePage(let version): return Self.trouble(DeviceEvent.words(ofStalePage: version))
         case .bundleMissing(let id, let there):
             let names = there.map(\.text).joined(separator: ", ")
-            return "trouble: no bundle \(id) is in what runs; there is \(names) (--bundle)"
+            return "trouble: the active versions have no bundle \(id); there is \(names) (--bundle)"
         case .stateFault(let fault): return "trouble: \(printable(fault.description))"
         case .parametersChanged(let parameters):
             return "parameters: \(parameters.values.count) of \(parameters.channel)"

@@ -52,7 +52,7 @@ struct ProxyOptions: ParsableArguments {
     private static func read(_ path: String) throws(Failure) -> ProxyFile {
         let bytes = try bytes(of: path, limit: ProxyFile.limit)
         do throws(FormatError) { return try ProxyFile(bytes, named: path) } catch {
-            let hint = error.field == "format" ? "--proxies wants \(ProxyFile.format)." : nil
+            let hint = error.field == "format" ? "--proxies requires \(ProxyFile.format)." : nil
             throw Failure(error.description, hint: hint, code: .malformed)
         }
     }

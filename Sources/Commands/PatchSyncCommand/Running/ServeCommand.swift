@@ -121,8 +121,8 @@ struct ServeCommand: LastingCommand {
             }
             guard !path.followingLinks.overlaps(device.store.root.followingLinks) else {
                 throw Failure(
-                    "\(option): \(path) is the store, lies in it or holds it",
-                    hint: "who has the access token could read what is the store's, or change it.",
+                    "\(option): \(path) is the store, is inside it or contains it",
+                    hint: "a client with the access token could read or change the store.",
                     code: .usage
                 )
             }
@@ -227,5 +227,5 @@ extension StopDeadline {
         }
     }
 
-    static let overdue = "was told to stop and did not within 15 s: it ends with work undone"
+    static let overdue = "did not stop within 15 s of the signal: it ends with unfinished work"
 }

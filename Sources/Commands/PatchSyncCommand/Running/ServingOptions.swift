@@ -31,7 +31,7 @@ struct ServingOptions: ParsableArguments {
     func validate() throws {
         _ = try settings(of: "/")
         if uploads != nil, open {
-            throw ValidationError("--uploads and --open exclude each other: uploads are for who has the access token")
+            throw ValidationError("--uploads and --open exclude each other: uploads need the access token")
         }
         if noSync, syncEvery != nil { throw ValidationError("--no-sync and --sync-every exclude each other") }
     }

@@ -46,7 +46,7 @@ struct ApproveCommand: AsyncParsableCommand {
         guard case .approved(let versions) = approval else {
             throw Failure(
                 patch.map { "\($0) is not listed" } ?? "no list was verified here yet",
-                hint: "`patchsync sync` brings the list; `patchsync status` says what waits.",
+                hint: "`patchsync sync` downloads the list; `patchsync status` shows the waiting versions.",
                 code: .refused
             )
         }

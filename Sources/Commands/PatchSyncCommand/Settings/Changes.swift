@@ -153,7 +153,7 @@ struct VerifyCommand: AsyncParsableCommand {
     var all = false
 
     func validate() throws {
-        if all && !explain { throw ValidationError("--all goes with --explain") }
+        if all && !explain { throw ValidationError("--all needs --explain") }
     }
 
     func run() async throws {
@@ -205,9 +205,9 @@ extension SelectionMachine.Activation {
         case .tryOut(let selection, _): "active, to be confirmed: \(selection.words)"
         case .rolledBack(let good, let bad): "back to \(good?.words ?? "nothing") from \(bad.words)"
         case .unproven(let selection):
-            "active, not confirmed in its time, and nothing to go back to: \(selection.words)"
+            "active, not confirmed in time, without an earlier version: \(selection.words)"
         case .interrupted(let good, let damaged):
-            "active: \(good?.words ?? "nothing"); damaged, until a sync mends it: \(damaged.words)"
+            "active: \(good?.words ?? "nothing"); damaged, until a sync repairs it: \(damaged.words)"
         }
     }
 

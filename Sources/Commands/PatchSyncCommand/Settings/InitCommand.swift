@@ -116,7 +116,7 @@ struct InitCommand: AsyncParsableCommand {
                 "\(device.store.root) is a store already, with other settings: \(names.joined(separator: "; "))",
                 hint: "nothing was changed; "
                     + (names.contains { $0.hasPrefix("app (") }
-                        ? "a store is of one app for good: name another folder with --store, or the root of trust of "
+                        ? "a store belongs to one app: name another folder with --store, or the root of trust of "
                             + "\(device.configuration.app) with --\(self.root == nil ? "embedded" : "root")."
                         : names.contains { $0.hasPrefix("root of trust (") }
                             ? "a store keeps the root of trust that it was made with: name that one, or another folder with --store."
@@ -157,7 +157,7 @@ struct InitCommand: AsyncParsableCommand {
             guard role == "root" else {
                 throw Failure(
                     role.map { "\(path) is the role \($0), not root" } ?? "\(path) is not a root of trust",
-                    hint: "--root wants the root.json of `patchsign init`.",
+                    hint: "--root requires the root.json of `patchsign init`.",
                     code: .malformed
                 )
             }
@@ -171,7 +171,7 @@ struct InitCommand: AsyncParsableCommand {
 
     private static func read(_ root: String) throws(Failure) -> [UInt8] {
         do throws(FileError) { return try DiskFiles().read(FilePath(argument: root), limit: Limits.root) } catch {
-            throw Failure("\(error)", hint: "--root wants the root.json of `patchsign init`.", code: .disk)
+            throw Failure("\(error)", hint: "--root requires the root.json of `patchsign init`.", code: .disk)
         }
     }
 
@@ -202,6 +202,6 @@ struct InitCommand: AsyncParsableCommand {
                     ? "store made in \(device.store.root)"
                     : "the store in \(device.store.root) has these settings already")
         )
-        if isNew, let running { Console.standardOutput.line("runs what the app ships: \(running.words)") }
+        if isNew, let running { Console.standardOutput.line("runs the versions embedded in the app: \(running.words)") }
     }
 }

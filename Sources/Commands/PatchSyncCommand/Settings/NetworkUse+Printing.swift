@@ -10,7 +10,8 @@ extension NetworkUse {
         guard isMetered else { return rate }
         let what =
             allowance == 0
-            ? "only what is mandatory comes" : "what is mandatory comes, and \(ByteText(allowance)) a sync"
+            ? "only mandatory versions are downloaded"
+            : "mandatory versions are downloaded, and \(ByteText(allowance)) a sync"
         return "metered: \(what)" + (rate.map { "; \($0)" } ?? "")
     }
 }
@@ -19,7 +20,7 @@ extension MeteredWait {
     /// - Parameter label: The version that waits.
     func words(_ label: Label) -> String {
         let all = label.description + together.map { " and \($0)" }.joined()
-        guard let cost else { return "put off while metered: nobody says what \(all) would cost" }
+        guard let cost else { return "put off while metered: the download size of \(all) is unknown" }
         let verb = together.isEmpty ? "costs" : "cost"
         return "put off while metered: \(all) \(verb) \(ByteText(cost)), allowance \(ByteText(left))"
     }
@@ -32,7 +33,7 @@ extension PutOffVersion {
 extension PutOffVersions {
     var words: [String] {
         rows.sorted { $0.key < $1.key }.map { content, row in
-            let cost = row.bytes.map { "it costs \(ByteText($0)), as last known" } ?? "nobody says what it costs"
+            let cost = row.bytes.map { "it costs \(ByteText($0)), as last known" } ?? "its download size is unknown"
             return "\(content.patchID) \(row.version): waits for a network that is not metered; \(cost)"
         }
     }

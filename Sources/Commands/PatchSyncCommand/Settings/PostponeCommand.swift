@@ -38,7 +38,7 @@ struct PostponeCommand: AsyncParsableCommand {
     var end = false
 
     func validate() throws {
-        if (time == nil) != end { throw ValidationError("one of a length of time, such as 2h, and --end is needed") }
+        if (time == nil) != end { throw ValidationError("specify a duration such as 2h, or --end") }
     }
 
     func run() async throws {

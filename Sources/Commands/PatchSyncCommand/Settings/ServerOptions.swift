@@ -37,7 +37,7 @@ struct ServerOptions: ParsableArguments {
         let bytes: [UInt8]
         do throws(FileError) {
             bytes = try DiskFiles().read(FilePath(argument: ca), limit: Limits.certificates)
-        } catch { throw Failure("\(error)", hint: "--ca wants certificates in PEM.", code: .disk) }
+        } catch { throw Failure("\(error)", hint: "--ca requires certificates in PEM.", code: .disk) }
         guard let text = String(validating: bytes, as: UTF8.self), !text.isEmpty else {
             throw Failure(.fetch(.tls(.noAuthority)))
         }

@@ -127,7 +127,7 @@ extension SetFactsCommand {
         guard let path = embedded.map({ FilePath(asNamed: $0) }) else { return }
         do throws(ReleaseError) { _ = try EmbeddedFolder(path, files: DiskFiles()) } catch .missing {
             throw Failure(
-                "--embedded: \(path) is no folder of `patchsign embed`: there is no \(EmbeddedLayout.document) in it",
+                "--embedded: \(path) is not a folder of `patchsign embed`: there is no \(EmbeddedLayout.document) in it",
                 hint: "nothing was changed; name the folder that ships with the app.",
                 code: .disk
             )
@@ -159,21 +159,21 @@ extension DeviceConfiguration {
         out.line("selections kept besides the present one: \(keep)")
         if let reserve { out.line("disk reserve: \(Words.bytes(reserve))") }
         let later = servers.first { $0.host != pages.host }
-            .map { " from the next start of `patchsync serve` on (process \($0.process) goes on as it began)" }
+            .map { " from the next start of `patchsync serve` on (process \($0.process) keeps its settings)" }
         if pages.host.isShared {
             out.line(
-                "pages: on \(pages.text), whose cookies every port of this machine gets\(later.map { ";\($0)" } ?? "")"
+                "pages: on \(pages.text), whose cookies every port of this machine receives\(later.map { ";\($0)" } ?? "")"
             )
         } else if let later {
             out.line("pages: on a host of their own\(later)")
         }
-        if answers { out.line("the server is asked what it chose for this user") }
+        if answers { out.line("the server is asked for its choice for this user") }
         if debug { out.line("debug mode: local scripts may be run (`patchsync eval`, `patchsync console`)") }
-        if !express { out.line("metadata: asked for file by file") }
+        if !express { out.line("metadata: downloaded file by file") }
         out.line(entrySignatures.words ?? "entry signatures: of every list entry, and of every file of a bundle")
         if let words = network.words { out.line("network: \(words)") }
         for words in policy.words { out.line(words) }
-        if let embedded { out.line("what the app ships: \(embedded)") }
+        if let embedded { out.line("embedded release: \(embedded)") }
         for mirror in access.mirrors { out.line("mirror: \(mirror)") }
         for pin in access.pins { out.line("pinned key: \(pin)") }
         if access.authorities != nil { out.line("authorities: own, not the system's") }

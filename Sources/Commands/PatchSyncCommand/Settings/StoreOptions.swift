@@ -48,14 +48,14 @@ struct StoreOptions: ParsableArguments {
         }
         if let trouble = opening.trouble {
             errors.line("warning: \(printable(trouble.description))")
-            errors.line("hint: \(Failure(trouble).hint ?? "what is installed keeps running.")")
+            errors.line("hint: \(Failure(trouble).hint ?? "the active version keeps running.")")
         }
         warn(of: opening.device)
         return opening.device
     }
 
     static func newBuild(_ shipped: Selection) -> String {
-        "new build of the app: it runs what it ships, \(shipped.words)"
+        "new build of the app: it runs its embedded versions, \(shipped.words)"
     }
 
     /// Warns of a state that cannot be read, regardless of the command.

@@ -9,12 +9,13 @@ extension UpdatePolicy {
         var words: [String] = []
         switch consent {
         case .automatic: break
-        case .security: words.append("consent: security versions come by themselves, others after `patchsync approve`")
-        case .ask: words.append("consent: new versions come after `patchsync approve`")
+        case .security:
+            words.append("consent: security versions install automatically, others after `patchsync approve`")
+        case .ask: words.append("consent: new versions install after `patchsync approve`")
         }
         if !windows.windows.isEmpty {
             let hours = windows.windows.map(\.description).joined(separator: "; ")
-            words.append("windows: what is new starts \(hours) (\(windows.zone))")
+            words.append("windows: new versions start \(hours) (\(windows.zone))")
         }
         if postponeLimit != Self.standardLimit {
             words.append(

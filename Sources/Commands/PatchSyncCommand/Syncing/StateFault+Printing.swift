@@ -7,7 +7,9 @@ extension StateFault {
     func warn() {
         let errors = Console.standardError
         errors.line("warning: \(printable(description))")
-        errors.line("hint: the next change puts it by as state.damaged.json; what failed last may be tried once more")
+        errors.line(
+            "hint: the next change keeps it as state.damaged.json; the version that failed last may be tried once more"
+        )
         if let owner { errors.line("hint: as root: chown \(owner) \(shellWord(file.string))") }
     }
 

@@ -61,7 +61,7 @@ extension StatusReport {
     private var embeddedWords: String {
         guard runsEmbedded, let shipped = machine.embedded?.roleVersion else { return "" }
         let isNewer = lastSync.map { $0.roleVersion <= shipped } ?? false
-        return ", runs what the app ships (release \(shipped)" + (isNewer ? ", no list is newer)" : ")")
+        return ", runs the embedded versions (release \(shipped)" + (isNewer ? ", no list is newer)" : ")")
     }
 
     func print(_ configuration: DeviceConfiguration, of store: FilePath, on out: Console = .standardOutput) {
@@ -85,12 +85,12 @@ extension StatusReport {
             out.line("a page of this trial failed: \(printable(error.description))")
         }
         for leaving in leaving {
-            let after = leaving.next.map { "\($0.version) takes its place" } ?? "it goes"
+            let after = leaving.next.map { "\($0.version) replaces it" } ?? "it is removed"
             out.line("\(leaving.patch.label): withdrawn; \(after) at the next launch")
         }
         if let damagedState {
             out.line(
-                "a state that could not be read was put by: \(printable(damagedState.string)); remove it once looked at"
+                "an unreadable state was kept: \(printable(damagedState.string)); remove it after a look"
             )
         }
         for (content, block) in machine.blocks.blocks.sorted(by: { $0.key < $1.key }) {
@@ -100,7 +100,7 @@ extension StatusReport {
         }
         if configuration.pages.host.isShared {
             out.line(
-                "pages: on \(configuration.pages.text), whose cookies every port of this machine gets; `patchsync set --host own` ends that"
+                "pages: on \(configuration.pages.text), whose cookies every port of this machine receives; `patchsync set --host own` ends that"
             )
         }
         if let reserve = configuration.reserve { out.line("disk reserve: \(Words.bytes(reserve))") }
@@ -128,7 +128,7 @@ extension StatusReport {
         switch machine.state {
         case .empty: return "nothing installed" + sync
         case .settled: return "settled" + embeddedWords + sync
-        case .pending: return "a new selection waits" + sync
+        case .pending: return "a new version waits" + sync
         case .trying(_, _, let launch):
             let how = "(confirm: \(launch.token.hint(store)))"
             if machine.isUnproven { return "a first version runs that was not confirmed yet; it stays \(how)" + sync }
@@ -150,7 +150,7 @@ extension EntrySignatures {
         switch self {
         case .required: nil
         case .manifest:
-            "entry signatures: the list entry's alone; those of a bundle's files are not fetched, nor checked"
+            "entry signatures: only the list entry's; those of a bundle's files are not downloaded or checked"
         }
     }
 }

@@ -12,9 +12,9 @@ extension StatusReport {
             )
         }
         if let hold {
-            out.line("what waits must not start yet: it is \(hold)")
+            out.line("the pending version must not start yet: it is \(hold)")
         } else if let postponed {
-            out.line("postponed until \(postponed.until): what comes before that waits, unless it is mandatory")
+            out.line("postponed until \(postponed.until): new versions wait until then, unless mandatory")
         }
         for version in security {
             if let advisory = version.security { out.line(printable("security: \(version.label): \(advisory)")) }

@@ -19,17 +19,17 @@ extension SyncForecast {
             ).write(to: out)
         }
         tell(on: out, errors: errors)
-        if isTrial { out.line("a trial is running: nothing new is taken before it is decided") }
-        if isUnasked { out.line("a sync asks the server for its answer first, and may then take other versions") }
+        if isTrial { out.line("a trial is running: nothing new is installed before it is decided") }
+        if isUnasked { out.line("a sync asks the server for its choice first, and may then install other versions") }
         warn(on: errors)
         let less = saved > 0 ? ", \(ByteText(saved)) less than as a whole" : ""
         let come =
             switch size {
-            case .nothing: "nothing would come"
-            case .unknown: "nobody says how much would come"
-            default: "\(size.words) would come\(less)"
+            case .nothing: "nothing would be downloaded"
+            case .unknown: "the download size is unknown"
+            default: "\(size.words) would be downloaded\(less)"
             }
-        out.line("\(come); \(ByteText(metadata)) of metadata came, and nothing was changed")
+        out.line("\(come); \(ByteText(metadata)) of metadata was downloaded, and nothing was changed")
     }
 }
 
@@ -43,14 +43,14 @@ extension WireSize {
 extension TransferCost.Way {
     var words: String {
         switch self {
-        case .nothing: "all of it is here"
+        case .nothing: "downloaded already"
         case .file: "its file"
         case .packs(let base, count: 1): "by a pack from \(base)"
         case .packs(let base, let count): "by \(count) packs from \(base)"
         case .wholePack: "the whole bundle's pack"
         case .packRanges: "parts of the bundle's pack"
         case .singleObjects: "file by file"
-        case .open: "what its manifest asks for, at most"
+        case .open: "the files of its manifest, at most"
         }
     }
 }

@@ -69,10 +69,10 @@ extension SelectionMachine.Staging {
         switch self {
         case .staged: "staged: \(time.sentence)"
         case .unchanged: "nothing new"
-        case .unstaged: "what was staged is no longer offered"
+        case .unstaged: "the staged version is no longer offered"
         case .trialRunning:
             "a trial is running; nothing is staged before it is confirmed, or its startup timer or launches end"
-        case .superseded: "what runs changed meanwhile; sync again"
+        case .superseded: "the active version changed meanwhile; sync again"
         case .refused(let why): "nothing was staged: this device could not read it again: \(printable(why.description))"
         }
     }

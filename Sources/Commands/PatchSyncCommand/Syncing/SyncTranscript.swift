@@ -43,7 +43,7 @@ final class SyncTranscript: Sendable {
                 let wanted = state.patches.filter {
                     $0.states.last?.work == .download && !state.putOff.contains($0.patchID)
                 }
-                guard !wanted.isEmpty else { return console.line("plan: every file is here") }
+                guard !wanted.isEmpty else { return console.line("plan: every file is stored already") }
                 let names = wanted.map { "\($0.patchID) \($0.version) (\($0.states.last?.name ?? ""))" }
                 console.line(
                     "plan: \(names.joined(separator: ", ")); \(Words.count(files, "object")), \(ByteText(bytes))"
@@ -60,7 +60,7 @@ final class SyncTranscript: Sendable {
             case .approved(let versions):
                 say("approved: \(versions.map(\.description).joined(separator: ", "))", &state)
             case .networkChanged: say("the network changed: trying again", &state)
-            case .newerList(let version): say("release \(version) is out: going on with it", &state)
+            case .newerList(let version): say("release \(version) is out: continuing with it", &state)
             case .received(let bytes): state.progress?.advance(by: bytes)
             case .fileDone, .askedPlain, .expressIgnored: break
             case .packBegan(let label, let bytes):
@@ -73,7 +73,7 @@ final class SyncTranscript: Sendable {
             case .packRefused(let label, let error):
                 state.progress?.abandon()
                 state.progress = nil
-                console?.line("\(label) comes without a pack: \(printable(error.description))")
+                console?.line("\(label) is downloaded without a pack: \(printable(error.description))")
             // The version is reported later with the others that are passed over.
             case .putOff(let version): state.putOff.insert(version.content.patchID)
             case .failed(let failure):

@@ -13,7 +13,7 @@ extension TellsOffer {
                 out.line("\(decision.patchID) \(version): \(part == .forced ? "forced" : "chosen") by the server")
             }
             if case .withdraw(let patch, for: let before) = decision.choice {
-                let afterwards = before.map { "goes back to \($0.version)" } ?? "gone"
+                let afterwards = before.map { "returns to \($0.version)" } ?? "removed"
                 out.line("\(patch.label): withdrawn; \(afterwards) at the next launch")
             }
         }
@@ -22,12 +22,12 @@ extension TellsOffer {
         for version in noRoom { out.line(version.words) }
         for ignored in ignoredAnswers { out.line(printable(ignored.description)) }
         if let keptEmbedded {
-            out.line("the app ships release \(keptEmbedded), the server lists \(roleVersion): nothing was taken")
+            out.line("the app embeds release \(keptEmbedded), the server lists \(roleVersion): nothing was installed")
         }
         if let staleMirror, !staleMirror.isOverdue { out.line("\(staleMirror)") }
         if let staleMirror, staleMirror.isOverdue {
             errors.line("warning: \(staleMirror)")
-            errors.line("hint: look at the server or mirror; or someone replays old metadata")
+            errors.line("hint: check the server or mirror, or the network for replayed metadata")
         }
     }
 

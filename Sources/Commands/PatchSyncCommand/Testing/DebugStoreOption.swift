@@ -27,7 +27,7 @@ struct DebugStoreOption: ParsableArguments {
 extension Failure {
     init(notInDebugMode store: FilePath) {
         self.init(
-            "\(store) is not in debug mode: no script runs on it but what its release key signed",
+            "\(store) is not in debug mode: it runs only scripts that its release key signed",
             hint: "`patchsync set --store \(store) --debug` lets local scripts run on this machine",
             code: .refused
         )

@@ -38,7 +38,7 @@ struct TestScriptCommand: AsyncParsableCommand {
 
     func validate() throws {
         guard store == nil else {
-            throw ValidationError("a test script is never mixed with what a store holds: leave --store out")
+            throw ValidationError("a test script is never mixed with the scripts of a store: leave out --store")
         }
         guard file.hasSuffix(".js"), FilePath(file).name != ".js" else {
             throw ValidationError("the name of a test script ends with .js")

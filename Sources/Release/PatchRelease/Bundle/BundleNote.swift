@@ -50,7 +50,7 @@ enum BundleNote: Equatable, Sendable {
         case .leftOut(let paths):
             return
                 ": \(Words.count(paths.count, "file or folder", "files and folders")) of \(folder) left out by default: "
-                + "\(Self.list(paths)); `include:` takes one again"
+                + "\(Self.list(paths)); `include:` adds one again"
         case .stale(let paths, let plain):
             let pairs = zip(paths, plain).map { "\($0) (\($1))" }
             return
@@ -59,7 +59,7 @@ enum BundleNote: Equatable, Sendable {
         case .notCompressed(let paths, let isLeftOut):
             let rest = isLeftOut ? " and left out" : ""
             return
-                ": \(Self.subject(paths.count, "file is", "files are")) not what the ending says\(rest): \(Self.list(paths.map(\.text)))"
+                ": \(Self.subject(paths.count, "file is", "files are")) not of the type in the file name\(rest): \(Self.list(paths.map(\.text)))"
         case .sources(let paths):
             return
                 ": \(Self.subject(paths.count, "source map", "source maps")) with the app's source code in \(folder): "
@@ -75,7 +75,7 @@ enum BundleNote: Equatable, Sendable {
                 + "are treated as on a public site: `patchsync set --host localhost` opens them at localhost"
         case .notForWindows(let paths):
             return ": \(Self.subject(paths.count, "name", "names")) that Windows cannot store in \(folder): "
-                + "\(Self.list(paths.map(\.text))); devices take them"
+                + "\(Self.list(paths.map(\.text))); devices accept them"
         case .manifests(let links):
             let names = Self.list(links.map { "\($0.target) (\($0.page))" })
             let example = "{\(links[0].target): {Content-Type: \(WebAppManifest.contentType)}}"
@@ -91,8 +91,8 @@ enum BundleNote: Equatable, Sendable {
                 + "crossorigin=\"use-credentials\" to the link"
         case .unsearched(let gaps):
             return
-                ": \(Self.subject(gaps.count, "archive was", "archives were")) not searched for secrets as a whole: "
-                + "\(Self.list(gaps.map { "\($0.path) (\($0.reason.rawValue))" })); `allow-secrets:` confirms those that hold none"
+                ": \(Self.subject(gaps.count, "archive was", "archives were")) only partly searched for secrets: "
+                + "\(Self.list(gaps.map { "\($0.path) (\($0.reason.rawValue))" })); name those without secrets in `allow-secrets:`"
         case .unconfirmed:
             return
                 ": no file of \(folder) calls `patchline.confirm()`, so devices roll back each update 20 seconds after it is "

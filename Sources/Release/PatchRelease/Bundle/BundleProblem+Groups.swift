@@ -11,7 +11,7 @@ package struct BundleProblemGroup: Equatable, Sendable {
 
     package let problems: [BundleProblem]
 
-    /// `web/a is neither a file nor a folder`, or `2 symbolic links: web/a, web/b; a release holds files and folders only`.
+    /// `web/a is neither a file nor a folder`, or `2 symbolic links: web/a, web/b; a release contains only files and folders`.
     package var sentence: String {
         guard problems.count > 1, let first = problems.first, let heading = first.heading else {
             return problems.map(\.description).joined(separator: "; ")
@@ -59,7 +59,7 @@ extension BundleProblem {
     /// The heading for several problems of this kind; nil for kinds that a folder can have only once.
     fileprivate var heading: (what: String, rule: String?)? {
         switch self {
-        case .symbolicLink: ("symbolic links", "a release holds files and folders only")
+        case .symbolicLink: ("symbolic links", "a release contains only files and folders")
         case .link(_, .outside): ("symbolic links that lead out of the bundle's folder", nil)
         case .link(_, .nowhere): ("symbolic links that lead nowhere", nil)
         case .link(_, .circle): ("symbolic links to folders that they are in", nil)

@@ -59,29 +59,30 @@ extension CeremonyError: CustomStringConvertible {
         switch self {
         case .malformed(let error): error.description
         case .moved(let role, let base, let found):
-            "was made from \(Self.version(base, of: role)), and the folder holds \(Self.version(found, of: role))"
+            "was made from \(Self.version(base, of: role)), but the folder has \(Self.version(found, of: role))"
         case .foreign(let found, let expected): "is for app \(found), not for \(expected)"
-        case .version(let role, let found, let expected): "\(role) is version \(found) where \(expected) follows"
-        case .unexplained(let role, let field): "changes \(field) of \(role), which this program cannot explain"
-        case .onlineKey: "snapshot, timestamp and dial must have one and the same single key"
+        case .version(let role, let found, let expected):
+            "\(role) has version \(found), but the next version is \(expected)"
+        case .unexplained(let role, let field): "changes \(field) of \(role), which this program cannot describe"
+        case .onlineKey: "snapshot, timestamp and dial must share one key"
         case .threshold(let role, let wanted, let keys):
-            "role \(role) cannot need \(wanted) of \(Words.count(keys, "key"))"
+            "role \(role) cannot require \(wanted) of \(Words.count(keys, "key"))"
         case .keyInTwoUses(let id, let one, let other): "key \(id) is for \(one) and for \(other); a key has one use"
         case .testingKey(let role):
-            "a key of \(role) is one of the testing keys, whose private halves everybody has"
-        case .unusableKey(let id, let role): "key \(id) of \(role) is of a sort that signs no role"
+            "a key of \(role) is a testing key, and its private key is public"
+        case .unusableKey(let id, let role): "key \(id) of \(role) has a type that cannot sign a role"
         case .shapedKey(let id, let role):
-            "adds key \(id.hex) to \(role) in a form that no program here writes"
-        case .targetsStay: "takes the keys away that signed targets.json, and holds no new targets"
+            "adds key \(id.hex) to \(role) in an unknown form"
+        case .targetsStay: "removes the keys that signed targets.json, but has no new targets"
         case .unknownRole(let name, let known):
-            "'\(name)' is no role here; known are \(known.joined(separator: ", "))"
-        case .unknownKey(let key, let role): "\(key) is no key of \(role)"
+            "there is no role '\(name)'; the roles are \(known.joined(separator: ", "))"
+        case .unknownKey(let key, let role): "\(role) has no key \(key)"
         case .ambiguousKey(let key, let role): "several keys of \(role) begin with \(key)"
-        case .alreadyListed(let id, let role): "key \(id) is a key of \(role) already"
+        case .alreadyListed(let id, let role): "key \(id) is already a key of \(role)"
         case .nothingChanges: "nothing would change"
-        case .retired(let channel): "channel \(channel) is retired, and its name is never used again"
+        case .retired(let channel): "channel \(channel) is retired; its name cannot be used again"
         case .lastChannel(let channel): "\(channel) is the only channel; an app needs one"
-        case .otherContent: "says something else; only signatures on the same content go together"
+        case .otherContent: "has other content; only copies of one draft can be merged"
         case .expired(let role, let expires): "\(role) has expired at \(expires)"
         case .incomplete(let lacks):
             lacks.map { "\($0.rule): \($0.valid) of \(Words.count($0.needed, "signature"))" }.joined(separator: "; ")

@@ -40,7 +40,7 @@ package struct RootOfTrustPlan: Equatable, Sendable {
         for name in names.isEmpty ? Self.defaultChannels : names {
             guard let channel = ChannelName(name) else { throw .channel(name, rule: ChannelName.rule) }
             guard name != Self.online, name != Self.entry else { throw .channel(name, rule: "is the name of a key") }
-            guard !channels.contains(channel) else { throw .channel(name, rule: "stands twice") }
+            guard !channels.contains(channel) else { throw .channel(name, rule: "is given twice") }
             channels.append(channel)
         }
         let known = ["root", "targets"] + channels.map(\.text)
@@ -51,7 +51,7 @@ package struct RootOfTrustPlan: Equatable, Sendable {
             guard let keys = roles[role]?.keys else { throw .unknownRole(role, known: known) }
             guard ChannelName(name) != nil else { throw .holder(role: role, name, rule: "must be 1 to 32 of a-z 0-9") }
             let key = "\(role)-\(name)"
-            guard !keys.contains(key) else { throw .holder(role: role, name, rule: "stands twice") }
+            guard !keys.contains(key) else { throw .holder(role: role, name, rule: "is given twice") }
             roles[role] = (held.insert(role).inserted ? [key] : keys + [key], 1)
         }
         if recovery, let keys = roles["root"]?.keys, !keys.contains(Self.recoveryKey) {
@@ -95,11 +95,12 @@ extension RootOfTrustPlan.Problem: CustomStringConvertible {
     package var description: String {
         switch self {
         case .channel(let name, let rule): "channel '\(name)' \(rule)"
-        case .unknownRole(let role, let known): "'\(role)' is no role here; known are \(known.joined(separator: ", "))"
+        case .unknownRole(let role, let known):
+            "there is no role '\(role)'; the roles are \(known.joined(separator: ", "))"
         case .holder(let role, let name, let rule): "holder '\(name)' of \(role) \(rule)"
         case .threshold(let role, let wanted, let holders):
-            "role \(role) cannot need \(wanted) of \(Words.count(holders, "key"))"
-        case .bits(let bits): "keys of \(bits) bits are not made; RSA keys need 2,048 to 8,192"
+            "role \(role) cannot require \(wanted) of \(Words.count(holders, "key"))"
+        case .bits(let bits): "RSA keys need 2,048 to 8,192 bits, not \(bits)"
         }
     }
 }

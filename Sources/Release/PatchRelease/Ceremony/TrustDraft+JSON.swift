@@ -17,9 +17,9 @@ extension TrustDraft {
         base = fields.object["base"] == .null ? nil : try Base(try fields.fields("base"))
         root = try fields.envelope("root", limit: Limits.root)
         targets = try fields.envelope("targets", limit: Limits.targetsRole)
-        guard root != nil || targets != nil else { throw fields.broken("root", "or targets must stand") }
+        guard root != nil || targets != nil else { throw fields.broken("root", "or targets is needed") }
         guard base != nil || root != nil && targets != nil else {
-            throw fields.broken("base", "must not be null unless both root and targets stand")
+            throw fields.broken("base", "must not be null unless both root and targets are present")
         }
     }
 

@@ -37,7 +37,7 @@ package struct BareFolder: Sendable {
         if let built = try Self.build(of: folder, files) {
             throw .noDescription(
                 folder.at(ReleaseDescription.fileName),
-                meant: "\(folder) is a project; name what is built of it: \(built)"
+                meant: "\(folder) is a project; name its build folder: \(built)"
             )
         }
         guard let place = Self(at: folder) else { return nil }

@@ -72,34 +72,34 @@ extension BundleProblem: CustomStringConvertible {
     package var description: String {
         switch self {
         case .missing(let path): "\(path) does not exist"
-        case .symbolicLink(let path): "\(path) is a symbolic link; a release holds files and folders only"
+        case .symbolicLink(let path): "\(path) is a symbolic link; a release contains only files and folders"
         case .special(let path): "\(path) is neither a file nor a folder"
         case .notAFolder(let path): "\(path) is not a folder"
         case .notAFile(let path): "\(path) is not a file"
         case .badName(let path, let problem): "\(path): its path in the bundle \(problem.rawValue)"
-        case .notUTF8(let folder, let name): "\(folder) holds a name that is not UTF-8: \(ShellWord.quoted(name))"
+        case .notUTF8(let folder, let name): "\(folder) contains a name that is not UTF-8: \(ShellWord.quoted(name))"
         case .twins(let one, let other, let folder): "\(folder): \(other) equals \(one) after case folding"
         case .link(let link, .outside(let target)): "\(link) leads out of the bundle's folder, to \(target)"
         case .link(let link, .nowhere): "\(link) is a symbolic link that leads nowhere"
         case .link(let link, .circle): "\(link) is a symbolic link to a folder that it is in"
         case .link(let link, .leftOut(let path)): "\(link) leads to \(path), which is left out"
         case .reserved(let path): "\(path): paths below __patchline/ belong to the device"
-        case .empty(let folder): "\(folder) holds no file"
-        case .tooManyFiles(let folder, let limit): "\(folder) holds more than \(limit) files"
+        case .empty(let folder): "\(folder) contains no file"
+        case .tooManyFiles(let folder, let limit): "\(folder) contains more than \(limit) files"
         case .noIndex(let index, let folder, let pages):
             "\(index) is not in \(folder)"
                 + (pages.isEmpty ? "" : "; it has \(pages.map(\.text).joined(separator: ", "))")
         case .manifest(let label, let field, let rule): "\(label): \(field) \(rule)"
-        case .gateway(let gateway, let why): "\(gateway.system)'s clients could not take it: \(why)"
+        case .gateway(let gateway, let why): "\(gateway.system)'s clients cannot install it: \(why)"
         case .scriptNotUTF8(let path): "\(path) is not UTF-8; a script is text"
         case .noProgram(let path, let line, let column, let message):
             path.string + [line, line == nil ? nil : column].compactMap { $0.map { ":\($0)" } }.joined()
                 + ": \(message)"
         case .noHost(let path, let error): "\(path): \(error)"
         case .releaseInside(let path): "\(path) is a signed release; it would be signed and published again as files"
-        case .secret(let path, let kind): "\(path) holds \(kind.words); anyone could read it once it is published"
+        case .secret(let path, let kind): "\(path) contains \(kind.words); anyone could read it once it is published"
         case .archived(let path, let secret):
-            "\(path): \(secret.entry) holds \(secret.kind.words); anyone could read it once it is published"
+            "\(path): \(secret.entry) contains \(secret.kind.words); anyone could read it once it is published"
         case .exclusions(let path, let line, let rule): "\(path):\(line): the pattern \(rule)"
         case .ignoreFile(let path, let problem): "\(path) \(problem.rawValue)"
         case .changed(let path): "\(path) changed while it was read"

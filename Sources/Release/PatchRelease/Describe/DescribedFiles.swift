@@ -62,7 +62,7 @@ struct DescribedFiles: Sendable {
         case .privateKey(let container): throw .bundle(.secret(path, .privateKey(container)))
         case .token(let service):
             contents.warnings.append(
-                places.error(field, ": \(path) holds \(SecretKind.token(service).words); anyone could read it")
+                places.error(field, ": \(path) contains \(SecretKind.token(service).words); anyone could read it")
             )
         case .settings, nil: break
         }
@@ -127,7 +127,7 @@ struct DescribedFiles: Sendable {
         guard let index = found.files.first(where: { $0.path == manifest.index }) else { return }
         guard patch.requires.isEmpty else {
             throw .bundle(
-                .gateway(.meteor, "it requires \(patch.requires.keys.sorted()[0]), which their wire cannot carry")
+                .gateway(.meteor, "it requires \(patch.requires.keys.sorted()[0]), which their format cannot express")
             )
         }
         let page: [UInt8]
@@ -157,7 +157,7 @@ struct DescribedFiles: Sendable {
                 built.text != described
             else { return nil }
             let rule =
-                ": phones of \(platform.rawValue) take it where their hash is this one; program.json says \(built.text)"
+                ": phones of \(platform.rawValue) install it if they have this hash; program.json has \(built.text)"
             return places.error("\(field).compatibility", rule)
         }
     }
@@ -177,7 +177,7 @@ struct DescribedFiles: Sendable {
             switch origin {
             case .exclude(let index):
                 let rule =
-                    "\(text.hasPrefix("!") ? "takes nothing again" : "leaves nothing out") of \(bundle.folder): \(text)"
+                    "\(text.hasPrefix("!") ? "adds no file" : "leaves out no file") of \(bundle.folder): \(text)"
                 warnings.append(places.error("\(field).exclude[\(index)]", rule))
             case .include(let index):
                 warnings.append(

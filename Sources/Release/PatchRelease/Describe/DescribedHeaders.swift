@@ -39,7 +39,7 @@ struct DescribedHeaders {
             do throws(AllowedHeader.Refusal) {
                 let field = try AllowedHeader.checked(name, value)
                 if found.contains(where: { $0.name == field.name }) {
-                    mistakes.add(named.broken(name, "stands twice"))
+                    mistakes.add(named.broken(name, "is given twice"))
                 }
                 found.append(field)
             } catch { mistakes.add(named.broken(name, "\(error.rule); \(error.hint)")) }

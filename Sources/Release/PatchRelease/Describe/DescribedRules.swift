@@ -52,7 +52,7 @@ struct DescribedRules {
         case ("users", _): return .array(try hashes(fields, mistakes))
         case ("condition", .string(let text)):
             guard !text.text.contains("("), !text.text.contains(")") else {
-                throw fields.broken(name, "has parentheses, and there are none: && binds tighter than ||")
+                throw fields.broken(name, "must not contain parentheses; && binds tighter than ||")
             }
             do throws(Condition.Problem) { _ = try Condition(text.text) } catch {
                 throw fields.broken(name, error.description)
@@ -60,7 +60,8 @@ struct DescribedRules {
             return member.value
         default:
             guard Self.names.contains(name) else {
-                let meant = name.nearest(among: Self.names.sorted()).map { "did you mean \($0)? Known" } ?? "known"
+                let meant =
+                    name.nearest(among: Self.names.sorted()).map { "did you mean \($0)? The rules" } ?? "the rules"
                 throw fields.broken(name, "is not a rule; \(meant) are \(Self.names.sorted().joined(separator: ", "))")
             }
             // Each rule is parsed alone, so that each one has its own error.

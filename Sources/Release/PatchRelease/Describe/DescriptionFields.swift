@@ -3,8 +3,8 @@ import PatchFormat
 // Reads fields as people write them. Each error shows the correct form.
 extension Fields {
     func unknown(_ key: String, known: Set<String>) -> FormatError {
-        let meant = key.nearest(among: known.sorted()).map { "did you mean \($0)? Known" } ?? "known"
-        return broken(key, "is not known here; \(meant) are \(known.sorted().joined(separator: ", "))")
+        let meant = key.nearest(among: known.sorted()).map { "did you mean \($0)? The fields" } ?? "the fields"
+        return broken(key, "is not a known field; \(meant) are \(known.sorted().joined(separator: ", "))")
     }
 
     func allow(_ known: Set<String>) throws(FormatError) {
@@ -26,7 +26,8 @@ extension Fields {
         case nil: throw broken(key, "is missing")
         case .string(let text): throw broken(key, "must be a list: [\(Self.quoted(text.text))]")
         case .integer(let number): throw broken(key, "must be a list: [\"\(number)\"]")
-        case .null, .bool, .object: throw broken(key, "must be a list, in brackets or a line with '- ' for each")
+        case .null, .bool, .object:
+            throw broken(key, "must be a list: in brackets, or one line with '- ' for each element")
         }
     }
 

@@ -78,13 +78,16 @@ package struct DescriptionReading: Sendable {
             }
             guard let row, let patch = DescribedPatch(row, mistakes) else { continue }
             guard ids.insert(patch.patchID).inserted else {
-                mistakes.add(row.broken("id", "stands twice; a description names the newest version of an id once"))
+                mistakes.add(row.broken("id", "is listed twice; list each id once, with its newest version"))
                 continue
             }
             for gateway in patch.gateways {
                 if let other = gateways.updateValue(patch.patchID, forKey: gateway) {
                     mistakes.add(
-                        row.broken("gateways", "has \(gateway.rawValue), as \(other) has; one patch of a channel may")
+                        row.broken(
+                            "gateways",
+                            "has \(gateway.rawValue), like \(other); only one patch of a channel may have it"
+                        )
                     )
                 }
             }

@@ -24,7 +24,7 @@ extension DescriptionSchema {
               ],
               "properties": {
                 "scripts": {
-                  "description": "What each script of a package is called, and the patch whose newest version it is: {main.js: fix}.",
+                  "description": "The name of each script in a package, and the patch whose newest version it is: {main.js: fix}.",
                   "type": "object",
                   "required": ["main.js"],
                   "maxProperties": 1000,
@@ -51,12 +51,12 @@ extension DescriptionSchema {
                   "default": false
                 },
                 "platform": {
-                  "description": "By which the platform's clients name the app; there are packages of the platform then.",
+                  "description": "The app's key on the platform. Packages of the platform are made if it is set.",
                   "type": "string",
                   "pattern": "^[A-Za-z0-9]{1,64}$"
                 },
                 "after": {
-                  "description": "The highest number that the server before this one gave out.",
+                  "description": "The highest number that the previous server used.",
                   "type": "integer",
                   "minimum": 0,
                   "maximum": 999999998,

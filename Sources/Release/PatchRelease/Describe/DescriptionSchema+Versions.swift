@@ -9,14 +9,14 @@ extension DescriptionSchema {
               "additionalProperties": false,
               "properties": {
                 "text": {
-                  "description": "What whoever decides about the version must know of it, on one line.",
+                  "description": "The security problem in short, for the person who approves the version. One line.",
                   "type": "string",
                   "minLength": 1,
                   "maxLength": 2000,
                   "pattern": "^[^\\u0000-\\u001f\\u007f-\\u009f\\u2028\\u2029]*$"
                 },
                 "url": {
-                  "description": "Where the whole advisory stands.",
+                  "description": "The address of the full advisory.",
                   "type": "string",
                   "maxLength": 2048,
                   "pattern": "^https://[^/?#@:][^/?#@]*([/?#].*)?$"
@@ -28,7 +28,7 @@ extension DescriptionSchema {
               "additionalProperties": false,
               "properties": {
                 "rollout": {
-                  "description": "How many devices may take it: a percentage of at most two decimals, or ten-thousandths (1000 is 10%).",
+                  "description": "The share of devices that may install it: a percentage of at most two decimals, or ten-thousandths (1000 is 10%).",
                   "default": "100%",
                   "anyOf": [
                     {
@@ -43,17 +43,17 @@ extension DescriptionSchema {
                   ]
                 },
                 "appVersion": {
-                  "description": "Comparators of the native app's version, all of which must hold: >=2.1 <3.",
+                  "description": "Comparators of the native app's version, all of which must match: >=2.1 <3.",
                   "type": "string",
                   "pattern": "^(>=|<=|!=|>|<|=)[0-9]{1,9}(\\.[0-9]{1,9}){0,7}( (>=|<=|!=|>|<|=)[0-9]{1,9}(\\.[0-9]{1,9}){0,7})*$"
                 },
                 "condition": {
-                  "description": "A condition on what the device was told: region==eu&&ismale==1. && binds tighter than ||; there are no parentheses.",
+                  "description": "A condition on the device's data: region==eu&&ismale==1. && binds tighter than ||; there are no parentheses.",
                   "type": "string",
                   "pattern": "^[^()]*$"
                 },
                 "users": {
-                  "description": "Users by id, or by the hash that a list holds.",
+                  "description": "Users by id, or by the hash of the id.",
                   "type": "array",
                   "items": {
                     "type": "string",
@@ -61,7 +61,7 @@ extension DescriptionSchema {
                   }
                 },
                 "dial": {
-                  "description": "required: no device takes it before the server's dial speaks of it.",
+                  "description": "required: no device installs it before the server's dial names it.",
                   "enum": [
                     "optional",
                     "required"

@@ -22,12 +22,12 @@ package enum DescriptionSchema {
               "$ref": "#/$defs/id"
             },
             "channel": {
-              "description": "Whose list it is: production, beta, or another that patchsign delegate made.",
+              "description": "The channel: production, beta, or another that patchsign delegate made.",
               "type": "string",
               "pattern": "^(?!(root|targets|snapshot|timestamp|dial|mirrors)$)[a-z0-9]{1,32}$"
             },
             "patches": {
-              "description": "In the order in which they will stand.",
+              "description": "The list of the channel, in this order.",
               "type": "array",
               "maxItems": 10000,
               "items": {
@@ -35,7 +35,7 @@ package enum DescriptionSchema {
               }
             },
             "hosts": {
-              "description": "What the programs that run its scripts expose, each as PatchHost.interface writes it (patchline-host-v1): names that none has are warnings.",
+              "description": "The interfaces of the programs that run its scripts, each as PatchHost.interface writes it (patchline-host-v1). Names that no interface has are warnings.",
               "type": "array",
               "maxItems": 100,
               "items": {
@@ -92,12 +92,12 @@ package enum DescriptionSchema {
                         "$ref": "#/$defs/id"
                       },
                       "version": {
-                        "description": "A label, published once. Quote what YAML takes for a number: \"1.0\".",
+                        "description": "A label, published once. Quote a label that looks like a number: \"1.0\".",
                         "type": "string",
                         "pattern": "^(?!\\.{1,2}$)[A-Za-z0-9._+-]{1,64}$"
                       },
                       "rules": {
-                        "description": "Who may take it. Default: everyone.",
+                        "description": "The devices that may install it. Default: all.",
                         "$ref": "#/$defs/rules"
                       },
                       "requires": {
@@ -117,11 +117,11 @@ package enum DescriptionSchema {
                         }
                       },
                       "security": {
-                        "description": "For a version that closes a security hole: devices may be set to take only these by themselves.",
+                        "description": "For a version that fixes a security problem: devices can be set to install only these automatically.",
                         "$ref": "#/$defs/security"
                       },
                       "keep": {
-                        "description": "How many older versions of this id stay listed behind it.",
+                        "description": "How many older versions of this id stay listed after it.",
                         "type": "integer",
                         "minimum": 0,
                         "maximum": 100,
@@ -193,12 +193,12 @@ package enum DescriptionSchema {
                         "$ref": "#/$defs/id"
                       },
                       "version": {
-                        "description": "A label, published once. Quote what YAML takes for a number: \"1.0\".",
+                        "description": "A label, published once. Quote a label that looks like a number: \"1.0\".",
                         "type": "string",
                         "pattern": "^(?!\\.{1,2}$)[A-Za-z0-9._+-]{1,64}$"
                       },
                       "rules": {
-                        "description": "Who may take it. Default: everyone.",
+                        "description": "The devices that may install it. Default: all.",
                         "$ref": "#/$defs/rules"
                       },
                       "requires": {
@@ -218,11 +218,11 @@ package enum DescriptionSchema {
                         }
                       },
                       "security": {
-                        "description": "For a version that closes a security hole: devices may be set to take only these by themselves.",
+                        "description": "For a version that fixes a security problem: devices can be set to install only these automatically.",
                         "$ref": "#/$defs/security"
                       },
                       "keep": {
-                        "description": "How many older versions of this id stay listed behind it.",
+                        "description": "How many older versions of this id stay listed after it.",
                         "type": "integer",
                         "minimum": 0,
                         "maximum": 100,
@@ -250,7 +250,7 @@ package enum DescriptionSchema {
                         }
                       },
                       "routing": {
-                        "description": "site: each page has its own file, and an unknown path is answered with 404. app: the index answers every unknown page. Default: what the files suggest; patchsign release says which.",
+                        "description": "site: each page has its own file, and an unknown path is answered with 404. app: the index answers every unknown page. Default: derived from the files; patchsign release prints it.",
                         "enum": ["site", "app"]
                       },
                       "headers": {
@@ -288,7 +288,7 @@ package enum DescriptionSchema {
                         }
                       },
                       "include": {
-                        "description": "Patterns of files that are taken although they are left out by default: .config.json.",
+                        "description": "Patterns of files that are included although they are left out by default: .config.json.",
                         "type": "array",
                         "maxItems": 1000,
                         "items": {

@@ -92,7 +92,7 @@ package struct FileExclusions: Equatable, Sendable {
     /// These rules, and one that includes matching files regardless of all others.
     package func including(_ pattern: String, at origin: Origin = .standard) throws(PatternFault) -> FileExclusions {
         guard !pattern.hasPrefix("!") else {
-            throw PatternFault(line: 0, rule: "begins with '!'; it takes files anyway")
+            throw PatternFault(line: 0, rule: "begins with '!', but `include:` adds files anyway")
         }
         var exclusions = self
         exclusions.inclusions.append(try Self.rule(pattern, origin))

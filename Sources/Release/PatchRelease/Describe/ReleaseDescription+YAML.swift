@@ -11,7 +11,7 @@ extension ReleaseDescription {
     package init(_ bytes: [UInt8], named file: String = Self.fileName) throws(DescriptionError) {
         let reading = DescriptionReading(bytes, named: file)
         guard let description = reading.description else {
-            throw reading.mistakes.first ?? DescriptionError(file, rule: "is no description")
+            throw reading.mistakes.first ?? DescriptionError(file, rule: "is not a release description")
         }
         self = description
     }

@@ -44,7 +44,7 @@ struct ServingDoubts {
         let other = changed.filter { !ContentName.carriesContent($0.url) }.map(\.path)
         if !other.isEmpty {
             let rule = "is ignored for \(Self.list(other)): the content changed since \(label) and the name did not"
-            found.append(("cacheable", "\(rule); put a hash into the name to have it kept for a year"))
+            found.append(("cacheable", "\(rule); put a hash into the name so that it is kept for a year"))
         }
     }
 

@@ -111,7 +111,7 @@ struct YAMLDocument {
             }
             if YAMLNumber.looksLikeOne(text) {
                 throw broken(
-                    "is a number that is not a whole one; if it is meant as text, put it in quotes: \"\(text)\""
+                    "is not a whole number; if it is meant as text, put it in quotes: \"\(text)\""
                 )
             }
             return .text(text)

@@ -28,9 +28,9 @@ enum YAMLWords {
             "this line is indented differently from the list that it belongs to; each element begins with '- '"
         case "did not find expected key":
             "this line is indented differently from the lines around it, or lacks a key with ': '"
-        case "could not find expected ':'": "a line here has no ': ' behind its key"
+        case "could not find expected ':'": "a line here has no ': ' after its key"
         case "mapping values are not allowed in this context":
-            "a ': ' stands where none may; indent the line as its neighbours, or put the value in quotes"
+            "a ': ' is not allowed here; indent the line as its neighbours, or put the value in quotes"
         case "found unexpected end of stream": "quotes that were opened are not closed"
         default: problem
         }

@@ -13,9 +13,9 @@ package enum EmbeddingProblem: Error, Equatable, Sendable {
 extension EmbeddingProblem: CustomStringConvertible {
     package var description: String {
         switch self {
-        case .nothing: "nothing in this release is for everybody"
+        case .nothing: "no version of this release is for all devices"
         case .notListed(let id, let version): "\(id) \(version) is not in this release"
-        case .unmet(let label, let other): "\(label) requires another version of \(other) than the one that is shipped"
+        case .unmet(let label, let other): "\(label) requires another version of \(other) than the embedded one"
         case .sameFolder(let one, let other): "\(one) and \(other) would share a folder on some disks"
         }
     }

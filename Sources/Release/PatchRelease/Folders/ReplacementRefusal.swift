@@ -12,10 +12,10 @@ package enum ReplacementRefusal: Equatable, Sendable {
 extension ReplacementRefusal: CustomStringConvertible {
     package var description: String {
         switch self {
-        case .noFolder: "is no folder"
+        case .noFolder: "is not a folder"
         case .unmarked(let wanted): "has no \(wanted), so patchsign did not make it"
-        case .foreign(let name): "holds \(name), which patchsign did not put there"
-        case .kept(let folder): "is, holds or lies in \(folder.role) (\(folder.path))"
+        case .foreign(let name): "contains \(name), which patchsign did not write"
+        case .kept(let folder): "is, contains or is inside \(folder.role) (\(folder.path))"
         }
     }
 }

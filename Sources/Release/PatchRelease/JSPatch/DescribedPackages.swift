@@ -70,7 +70,7 @@ extension Fields {
             guard let name = ScriptName(member.key.text) else { throw named.broken(member.key.text, ScriptName.rule) }
             scripts[name] = try named.parsed(member.key.text)
         }
-        guard scripts[.main] != nil else { throw broken("scripts", "must have main.js, which is the one that is run") }
+        guard scripts[.main] != nil else { throw broken("scripts", "must have main.js, the script that runs") }
         return scripts
     }
 
@@ -79,7 +79,7 @@ extension Fields {
         for (index, text) in try texts("appVersions", limit: Limits.gatewayLines / 2).enumerated() {
             guard let version = AppVersion(text) else { throw broken("appVersions[\(index)]", AppVersion.rule) }
             guard !versions.contains(where: { $0.text.hasSameBytes(as: text) }) else {
-                throw broken("appVersions[\(index)]", "stands twice")
+                throw broken("appVersions[\(index)]", "is given twice")
             }
             versions.append(version)
         }

@@ -63,7 +63,7 @@ package struct LoaderPacking: Sendable {
         return try packing(file) { () throws(LoaderError) in
             let bytes = try LoaderPackage(scriptArchive: archive, signature: signature).bytes()
             let read = try VerifiedScripts(LoaderPackage(bytes), by: signer.publicKey)
-            precondition(read.scripts == scripts, "a package is not what it was made of")
+            precondition(read.scripts == scripts, "a package does not unpack to its scripts")
             return bytes
         }
     }

@@ -106,7 +106,7 @@ package struct PackageDraft: Equatable, Sendable {
         guard self.rows.count <= Limits.gatewayLines else {
             throw Problem(
                 field: "\(DescribedPackages.key).appVersions",
-                rule: "makes more than \(Limits.gatewayLines) lines, with those that had numbers before"
+                rule: "makes more than \(Limits.gatewayLines) lines, including those with earlier numbers"
             )
         }
     }
@@ -153,7 +153,7 @@ package struct PackageDraft: Equatable, Sendable {
             else { return nil }
             let rule =
                 "names \(row.label), whose rules have a condition and a share: "
-                + "the platform's clients are told to wait until every device may take it"
+                + "the platform's clients install it only when every device may"
             return Problem(field: "\(DescribedPackages.key).scripts.\(name)", rule: rule)
         }
     }
@@ -170,13 +170,14 @@ package struct PackageDraft: Equatable, Sendable {
         for (name, id) in scripts.sorted(by: { $0.key < $1.key }) {
             let field = "\(DescribedPackages.key).scripts.\(name)"
             guard let row = list.first(where: { $0.label.patchID == id }) else {
-                throw Problem(field: field, rule: "names \(id), which the list does not have")
+                throw Problem(field: field, rule: "names \(id), which is not listed")
             }
             if let rule = row.obstacle(on: line, beside: ids) ?? name.obstacle(on: line) {
                 throw Problem(field: field, rule: rule)
             }
             if let other = conditions.first(where: { $0.condition != row.rules.condition }) {
-                let rule = "names \(row.label), whose condition is not that of \(other.label); one package has one"
+                let rule =
+                    "names \(row.label), whose condition differs from that of \(other.label); a package has one condition"
                 throw Problem(field: field, rule: rule)
             }
             conditions.append((row.label, row.rules.condition))
@@ -190,7 +191,7 @@ extension ScriptName {
     /// The reason why a package cannot contain a script of that name; nil if it can.
     fileprivate func obstacle(on line: GatewayPackages.Line) -> String? {
         guard line.wire.gateway == .platform, text.utf8.count > PlatformPackage.scriptNameBytes else { return nil }
-        return "is over \(PlatformPackage.scriptNameBytes) bytes, and the platform's packages hold no such name"
+        return "is over \(PlatformPackage.scriptNameBytes) bytes, the limit of the platform's packages"
     }
 }
 
@@ -202,12 +203,14 @@ extension PackageDraft.Listed {
         if rules.appVersion?.contains(line.appVersion) == false {
             return "names \(label), whose rules leave app version \(line.appVersion) out"
         }
-        if rules.users != nil { return "names \(label), whose rules name users, and JSPatch's clients know none" }
+        if rules.users != nil {
+            return "names \(label), whose rules name users; JSPatch's clients do not support users"
+        }
         if rules.condition != nil, line.wire == .loader {
-            return "names \(label), whose rules have a condition, and JSPatch's loader knows none"
+            return "names \(label), whose rules have a condition; JSPatch's loader does not support conditions"
         }
         if let other = requires.sorted().first(where: { !ids.contains($0) }) {
-            return "names \(label), which requires \(other), and that is not in the package"
+            return "names \(label), which requires \(other), but the package does not contain it"
         }
         return nil
     }
@@ -232,7 +235,7 @@ extension PackageDraft.Row {
         let isThere = kept.first.map { $0.version.number == before && $0.contents == contents } ?? false
         if let contents, !isThere {
             guard let version = LoaderVersion(before + 1) else {
-                throw PackageDraft.Problem(field: "jspatch", rule: "has given out every number on \(line)")
+                throw PackageDraft.Problem(field: "jspatch", rule: "has used every number of \(line)")
             }
             new = PackageDraft.New(version: version, contents: contents, need: need)
         }

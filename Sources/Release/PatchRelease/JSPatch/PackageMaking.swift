@@ -92,8 +92,8 @@ struct PackageMaking: Sendable {
             }
             guard let first = own.first, let other = lines.first(where: { !own.contains($0) }) else { continue }
             let rule =
-                "it is what clients of app version \(first.appVersion) make of \(appKey)_\(first.appVersion)_jp; those of "
-                + "\(other.appVersion) make another, and could not open their package"
+                "clients of app version \(first.appVersion) derive it from \(appKey)_\(first.appVersion)_jp; those of "
+                + "\(other.appVersion) derive another and cannot open their package"
             warnings.append(DescriptionError("--aes-key", rule: rule))
         }
         return warnings

@@ -88,7 +88,7 @@ package struct PlatformPacking: Sendable {
                 by: signer.publicKey,
                 openedWith: key
             )
-            precondition(read.scripts == scripts, "a package is not what it was made of")
+            precondition(read.scripts == scripts, "a package does not unpack to its scripts")
             return bytes
         }
     }

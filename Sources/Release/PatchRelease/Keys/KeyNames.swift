@@ -48,7 +48,7 @@ extension TrustDifference {
                 + (before.map { ", was \($0)" } ?? "")
         case .newChannel(let name): "+ \(name): a new channel, for \(name)/* and \(name)/*/*/* alone"
         case .retired(let name):
-            "- \(name): retired for good; devices on it take nothing new, and its name is never used again"
+            "- \(name): retired for good; devices on it install nothing new, and its name cannot be used again"
         case .added(let key, let role): "+ \(role): key \(names.words(forNew: key)) signs"
         case .removed(let key, let role): "- \(role): key \(names.words(for: key)) signs no longer"
         case .threshold(let role, let from, let to, let keys):

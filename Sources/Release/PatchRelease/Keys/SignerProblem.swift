@@ -16,7 +16,7 @@ extension SignerProblem: CustomStringConvertible {
         case .command(.tooMuchOutput(let limit)): "its command printed more than \(limit) bytes and was killed"
         case .command(let error): "\(error)"
         case .doesNotVerify(let bytes):
-            "what its command printed (\(bytes) bytes) is no signature by its public key over the message"
+            "its command printed \(bytes) bytes that are not a signature of the message by its public key"
         }
     }
 }

@@ -86,7 +86,7 @@ extension SigningError: CustomStringConvertible {
         case .file(let error): error.description
         case .description(let error): error.description
         case .noDescription(let path, _): "cannot read \(path): it does not exist"
-        case .descriptions(let mistakes): mistakes.first?.description ?? "the description is none"
+        case .descriptions(let mistakes): mistakes.first?.description ?? "release.yaml is not valid"
         case .bundle(let problem): problem.description
         case .described(let place, _): place.description
         case .elsewhere(let error): error.description
@@ -101,15 +101,15 @@ extension SigningError: CustomStringConvertible {
         case .loader(let path, let error): "\(path): \(error)"
         case .platform(let path, let error): "\(path): \(error)"
         case .encryptionKey(let path, let count): "\(path) has \(Words.bytes(count)); an AES key \(AESKey.rule)"
-        case .noSyncFile(let path): "\(path) stands where the sync file would, and is none"
+        case .noSyncFile(let path): "\(path) exists and is not a sync file"
         case .noPackageKey(let package, let others):
             ([package] + others).prefix(UnmadePackage.shown).map(\.words).joined(separator: "; ")
                 + (others.count < UnmadePackage.shown ? "" : "; and \(others.count + 1 - UnmadePackage.shown) more")
         case .otherPackageKey(let line, let old, let new, let option):
-            "\(line): version \(old) was made with another \(option), and apps that took it would refuse version \(new)"
+            "\(line): version \(old) was made with another \(option), and apps that installed it would reject version \(new)"
         case .nothingTold(let path): "\(path) names no version"
-        case .scriptName(let path): "\(path) cannot stand in a package: its name \(ScriptName.rule)"
-        case .testingKey(let name): "\(name) is one of the testing keys, whose private halves everybody has"
+        case .scriptName(let path): "\(path) cannot be in a package: its name \(ScriptName.rule)"
+        case .testingKey(let name): "\(name) is a testing key, and its private key is public"
         case .keyInTwoUses(let path, let other): "\(path) is also a key of \(other); a key has one use"
         case .notASigner(let path, let role): "\(path) may not sign for role \(role)"
         case .noKey(let what, let folder): "there is no \(what) in \(folder)"
@@ -131,10 +131,10 @@ extension SigningError: CustomStringConvertible {
         case .exists(let path): "\(path) exists already"
         case .notReplaced(let path, let refusal): "\(path) \(refusal); it stays as it is"
         case .plan(let problem): problem.description
-        case .keyName(let name): "'\(name)' is no name for a key; it must be 1 to 64 of A-Z a-z 0-9 . _ -"
+        case .keyName(let name): "'\(name)' is not a valid key name; it must be 1 to 64 of A-Z a-z 0-9 . _ -"
         case .opensNothing(let path) where path.extension == "key":
-            "no passphrase given opens \(path), whose place the new key takes"
-        case .opensNothing(let path): "the passphrase given opens no key of this folder, \(path)"
+            "no given passphrase opens \(path), which the new key replaces"
+        case .opensNothing(let path): "the given passphrase opens no key of this folder, \(path)"
         case .ceremony(let path, let error): "\(path): \(error)"
         }
     }

@@ -32,7 +32,7 @@ package struct BundleDifference: Equatable, Sendable {
             ("routing", old.routing == new.routing), ("headers", old.headers == new.headers),
             ("created", old.created == new.created),
             (
-                "what is said of its files",
+                "file attributes",
                 new.assets.allSatisfy { asset in
                     before[asset.path].map { $0.fingerprint != asset.fingerprint || $0 == asset } ?? true
                 }

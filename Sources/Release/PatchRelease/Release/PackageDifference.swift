@@ -30,15 +30,15 @@ package enum PackageChange: Equatable, Sendable {
             "~ \(row.line): version \(row.latest) follows \(old), with \(row.names)"
         case .withdrawn(let row): "- \(row.line): \(Self.withdrawn(row.latest, on: row.line.wire))"
         case .switchedOff(let row):
-            "~ \(row.line): its clients get nothing more, and keep what they have"
+            "~ \(row.line): its clients get no more versions and keep theirs"
         }
     }
 
     /// The consequences of a withdrawn package for clients, including those that have it.
     package static func withdrawn(_ version: LoaderVersion, on wire: GatewayPackages.Wire) -> String {
         switch wire {
-        case .loader: "version \(version) cannot be had any more; clients that have it keep it"
-        case .platform: "version \(version) is taken back; clients delete it"
+        case .loader: "version \(version) is no longer offered; clients that have it keep it"
+        case .platform: "version \(version) is withdrawn; clients delete it"
         }
     }
 
@@ -68,12 +68,12 @@ extension GatewayPackages {
     fileprivate var limits: String {
         switch line.wire {
         case .loader:
-            "as soon as every device may take it; "
-                + "the wire has a signature over an MD5, and no roles, expiry, rollout, conditions or way back"
+            "once every device may install it; "
+                + "the format has a signature over an MD5, but no roles, expiry, rollout, conditions or rollback"
         case .platform:
-            "to the tenths of devices that list and dial allow; "
-                + "the wire has a signature over an MD5 and a sync file that nobody signed, and no roles, "
-                + "expiry, head-counts, users or way back"
+            "for the tenths of devices that list and dial allow; "
+                + "the format has a signature over an MD5 and an unsigned sync file, but no roles, "
+                + "expiry, head-counts, users or rollback"
         }
     }
 }

@@ -189,7 +189,7 @@ package struct ReleaseBuilder: Sendable {
         case (.rules(let id, let version, let edit), let base?, _):
             draft = try ReleaseDraft(changing: edit, of: Label(patchID: id, version: version), in: base)
         case (.promote, _, nil), (.rollBack, _, nil), (.withdraw, nil, _), (.rules, nil, _):
-            preconditionFailure("what a change is made from is read before")
+            preconditionFailure("the base of a change is read first")
         }
         return (draft, PackageDraft(carrying: gateways, list: draft.listed))
     }

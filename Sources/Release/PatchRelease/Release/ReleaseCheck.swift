@@ -41,7 +41,7 @@ package struct ReleaseCheck: Sendable {
         var mistakes = reading.mistakes
         if let trust { mistakes += reading.misplaced(in: trust) }
         if let base, let channel = reading.channel, base.contents.channel != channel {
-            let rule = "is \(channel), and the release before it is for \(base.contents.channel)"
+            let rule = "is \(channel), but the release before it is for \(base.contents.channel)"
             mistakes.append(reading.places.error("channel", rule))
         }
         var contents = DescribedContents()
@@ -145,7 +145,7 @@ extension DescriptionReading {
     fileprivate func unmarked(in draft: ReleaseDraft) -> [DescriptionError] {
         draft.unmarkedRequirements.compactMap { label, required in
             guard let index = patches.first(where: { $0.patch.label == label })?.index else { return nil }
-            let rule = ": on devices that take only such versions it waits for \(required)"
+            let rule = ": devices that install only security versions wait for \(required)"
             return places.error("patches[\(index)].security", rule)
         }
     }

@@ -32,7 +32,7 @@ extension ReleaseDifference {
         lines += packages.map(\.words)
         lines += entryKeysAdded.map { "+ entry key \($0.hex.prefix(12))…" }
         lines += entryKeysRemoved.map { "- entry key \($0.hex.prefix(12))… is no longer accepted" }
-        lines += unmet.map { "! \($0) requires what is not listed; no device can newly take it" }
+        lines += unmet.map { "! \($0) requires a version that is not listed; no further device can install it" }
         return lines
     }
 }
@@ -70,25 +70,26 @@ extension ReleaseDifference.Change {
             return "~ \(new.label): a security version: \(security)"
         case .gateways(let entry, let before):
             let new = entry.gateways.filter { !before.contains($0) }.map {
-                "~ \(entry.patchID): \($0.system)'s own clients get it as well, as soon as every device may take it; "
-                    + "their wire has no signatures and no expiry, and asks each of them the same"
+                "~ \(entry.patchID): \($0.system)'s own clients get it as well, once every device may install it; "
+                    + "their protocol has no signatures, no expiry and the same answer for all"
             }
             let old = before.filter { !entry.gateways.contains($0) }.map {
-                "~ \(entry.patchID): \($0.system)'s own clients get nothing more of it, and keep what they have"
+                "~ \(entry.patchID): \($0.system)'s own clients get no more versions of it and keep theirs"
             }
             return (new + old).joined(separator: "\n")
         case .behind(let entry, let listed):
             return listed
                 ? "+ \(entry.label) is listed again"
-                : "- \(entry.label) is no longer listed; devices that run it go on to one that is"
+                : "- \(entry.label) is no longer listed; devices that run it move to a listed version"
         case .withdrawn(let entry):
-            return "- \(entry.label) is withdrawn; devices that run it take it back"
+            return "- \(entry.label) is withdrawn; devices that run it remove it"
         case .withdrawnForGood(let entry):
-            return "- \(entry.label) is withdrawn for good; devices that run it take it back, also where no other "
-                + "version runs: to what they confirmed before it, else to what the app ships, else to nothing"
+            return
+                "- \(entry.label) is withdrawn for good; devices that run it remove it, even without another version: "
+                + "they return to the version confirmed before, else to the embedded one, else to none"
         case .unlistedWithdrawn(let gone):
             return "- \(gone.label), which is not listed any more, is withdrawn for good; devices that still run it "
-                + "take it back, and no later release lists it"
+                + "remove it, and no later release can list it"
         case .unchanged(let entry):
             return "= \(entry.label) stays"
         }

@@ -32,7 +32,7 @@ package struct BackedUpFile: Hashable, Sendable {
         package var description: String {
             switch rule {
             case .missing: "\(path) is missing"
-            case .link: "\(path) is a link, and no file"
+            case .link: "\(path) is a link, not a file"
             case .size(let size, let expected): "\(path) has \(size) bytes, not \(expected)"
             case .content: "\(path) is not the file that was backed up"
             case .unknown: "\(path) was not backed up"

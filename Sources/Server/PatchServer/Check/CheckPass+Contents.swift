@@ -110,7 +110,7 @@ extension CheckPass {
             guard let bytes = bytes(file, limit: Limits.snapshot) else { continue }
             report.counts.roles += 1
             if (try? SnapshotRole(Envelope(bytes, role: "snapshot", limit: Limits.snapshot))) == nil {
-                add(file, .malformed, "it is no snapshot")
+                add(file, .malformed, "it is not a snapshot")
             }
         }
         for (channel, versions) in listing.channels {
@@ -159,12 +159,12 @@ extension CheckPass {
             report.faults.append(TreeFault("\(records)/\(VersionRecord.name)", .record, "\(error)"))
         }
         if (try? repository.tree.exists(repository.onlineKeyFile)) != true {
-            report.faults.append(TreeFault("\(records)/online.key", .record, "it is not there"))
+            report.faults.append(TreeFault("\(records)/online.key", .record, "it is missing"))
         }
         checkDrafts()
         let incoming = repository.folder.incoming
         for name in (try? repository.files.list(incoming)) ?? [] {
-            report.faults.append(TreeFault("incoming/\(name)", .leftover, "nothing reads it"))
+            report.faults.append(TreeFault("incoming/\(name)", .leftover, "no release uses it"))
         }
         return labels
     }
@@ -174,7 +174,7 @@ extension CheckPass {
         for name in (try? files.list(folder)) ?? [] {
             let path = "drafts/\(repository.app)/\(name)"
             guard let channel = ChannelName(name) else {
-                report.faults.append(TreeFault(path, .stranger, "it is no channel"))
+                report.faults.append(TreeFault(path, .stranger, "it is not a channel"))
                 continue
             }
             for version in (try? files.list(folder.at(name))) ?? [] {

@@ -50,7 +50,7 @@ extension CheckPass {
             return nil
         } catch {
             if case .object = error { return nil }
-            return "it does not make the manifest that its name says: \(error)"
+            return "it does not make the manifest in its name: \(error)"
         }
     }
 
@@ -88,7 +88,7 @@ extension CheckPass {
                 if column != nil { return nil }
             }
         }
-        return "they do not make the signatures of the manifest that their name says"
+        return "they do not make the signatures of the manifest in their name"
     }
 
     /// The signatures and the pack, joined, must equal the file that contains both.
@@ -109,7 +109,7 @@ extension CheckPass {
         }
         report.counts.bytes += size
         return digests.finish().sha256 == found.finish().sha256
-            ? nil : "it is not the signatures and the pack that stand beside it"
+            ? nil : "it differs from the signatures and the pack beside it"
     }
 
     /// Checks an index of packs: each of its statements must be true.
@@ -167,7 +167,7 @@ extension CheckPass {
             }
             report.counts.forms += 1
             guard try decompressed(form, format) == wanted else {
-                add(form, .form, "what comes out of it is not the file that it is a form of")
+                add(form, .form, "it does not decompress to its original file")
                 return
             }
         } catch { add(form, .form, "\(error)") }

@@ -111,7 +111,7 @@ extension CheckPass {
         let first = TreePath.File.root(version: version)
         let digest = SHA256Digest(of: anchor)
         if let existing = bytes(first, limit: Limits.root, sha256: digest), existing != anchor {
-            add(first, .altered, "it is not the root of trust that this server was given", sha256: digest)
+            add(first, .altered, "it is not the root of trust of this server", sha256: digest)
         }
         guard var newest = try? TrustedRoot(anchor: anchor) else {
             report.faults.append(

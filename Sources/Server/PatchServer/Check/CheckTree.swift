@@ -134,7 +134,7 @@ struct CheckPass {
             report.counts.bytes += found.size
             if case .object = file { report.counts.objects += 1 } else { report.counts.targets += 1 }
             guard found.sha256 == digest else {
-                add(file, .altered, "its bytes are not those that its name says", sha256: digest)
+                add(file, .altered, "its bytes do not match the digest in its name", sha256: digest)
                 return nil
             }
             return found

@@ -21,7 +21,7 @@ extension Diagnosis.Line {
 
     /// The free space for future releases.
     package static func disk(_ space: DiskSpace, freeText: String) -> Diagnosis.Line {
-        let hint = "patchsrv gc removes what nothing needs any more"
+        let hint = "patchsrv gc removes unneeded files"
         if let files = space.freeFiles, files < fewFiles {
             return Diagnosis.Line(
                 "disk",
@@ -46,8 +46,8 @@ extension Diagnosis.Line {
         build: UTCTime = UTCTime(seconds: 0),
         written: UTCTime? = nil
     ) -> Diagnosis.Line {
-        let hint = "set it, and keep it right with a time service: devices judge by what is signed here"
-        guard now > earliest else { return Diagnosis.Line("clock", .fault, "it says \(now)", hint: hint) }
+        let hint = "set it, and keep it right with a time service: devices use the times that are signed here"
+        guard now > earliest else { return Diagnosis.Line("clock", .fault, "it shows \(now)", hint: hint) }
         if let behind = ClockBehind(clock: now, signedAt: signedAt, build: build) {
             return Diagnosis.Line("clock", .fault, "\(behind): nothing is signed", hint: behind.hint)
         }
@@ -55,8 +55,8 @@ extension Diagnosis.Line {
             return Diagnosis.Line(
                 "clock",
                 .fault,
-                "it says \(now), and the audit log has an entry of \(written): tokens are judged by that",
-                hint: "set it; where it is right now, and was ahead, patchsrv audit accept-clock says so"
+                "it shows \(now), but the audit log has an entry of \(written): tokens expire by that time",
+                hint: "set it; if it is right now and was ahead before, run patchsrv audit accept-clock"
             )
         }
         return Diagnosis.Line("clock", .ok, "\(now)")
@@ -71,7 +71,7 @@ extension Diagnosis.Line {
         isReadOnly: Bool = false
     ) -> Diagnosis.Line {
         guard let status, status.kind == .directory else {
-            return Diagnosis.Line("folder", .fault, "it is not there", hint: "start an app with patchsrv init")
+            return Diagnosis.Line("folder", .fault, "it does not exist", hint: "start an app with patchsrv init")
         }
         guard status.permissions.rawValue & 0o022 == 0 else {
             return Diagnosis.Line("folder", .fault, "other users may change it", hint: "chmod go-w it")
@@ -98,13 +98,13 @@ extension Diagnosis.Line {
     /// - Parameter error: why it could not be acquired.
     package static func lock(_ error: StoreLockError?) -> Diagnosis.Line {
         switch error {
-        case nil: Diagnosis.Line("lock", .ok, "nobody holds it")
+        case nil: Diagnosis.Line("lock", .ok, "it is free")
         case .held(_, let pid):
             Diagnosis.Line(
                 "lock",
                 .warning,
                 "held by \(pid.map { "process \($0)" } ?? "another process")",
-                hint: "a publish holds it for a moment; ask again"
+                hint: "a publish holds it for a moment; try again"
             )
         case .file(let error): Diagnosis.Line("lock", .fault, "\(error)", hint: "its user must be able to write it")
         }
@@ -116,7 +116,7 @@ extension Diagnosis.Line {
             return Diagnosis.Line(
                 subject,
                 .fault,
-                "it is not there, so nothing can be signed",
+                "it is missing, so nothing can be signed",
                 hint: "put the online key back from a copy as apps/\(app)/online.key"
             )
         }
@@ -125,10 +125,10 @@ extension Diagnosis.Line {
                 subject,
                 .fault,
                 "other users can read it",
-                hint: "chmod 600 it, and think of a new one"
+                hint: "chmod 600 it, and choose a new one"
             )
         }
-        return Diagnosis.Line(subject, .ok, "its owner alone can read it")
+        return Diagnosis.Line(subject, .ok, "only its owner can read it")
     }
 
     /// - Parameter isNamed: whether a passphrase was given.
@@ -139,7 +139,7 @@ extension Diagnosis.Line {
             return Diagnosis.Line(
                 subject,
                 .warning,
-                "it is not encrypted: whoever reads the disk has it",
+                "it is not encrypted: anyone who can read the disk has it",
                 hint: "openssl pkcs8 -topk8 -v2 aes-256-cbc encrypts it"
             )
         }
@@ -154,7 +154,7 @@ extension Diagnosis.Line {
         if let fault = app.fault {
             return [Diagnosis.Line("\(app.app) tree", .fault, fault, hint: "patchsrv check names each file")]
         }
-        guard !app.due.isEmpty else { return [Diagnosis.Line("\(app.app) roles", .ok, "all of them hold")] }
+        guard !app.due.isEmpty else { return [Diagnosis.Line("\(app.app) roles", .ok, "all of them are valid")] }
         return app.due.map { role in
             Diagnosis.Line(
                 "\(app.app) \(role.role)",
@@ -172,7 +172,7 @@ extension Diagnosis.Line {
         return Diagnosis.Line(
             "\(app) labels",
             share >= 80 ? .warning : .ok,
-            "\(share) % of what their record may hold",
+            "\(share) % of the limit of their record",
             hint: share >= 80 ? "publish fewer new versions of patches" : nil
         )
     }
@@ -185,7 +185,7 @@ extension Diagnosis.Line {
             .warning,
             "\(all) of \(text) save less than \(UpdateCost.leastSaving) % of an update",
             hint:
-                "a publish keeps no such packs now; these go with the versions that they start from (patchsrv gc --keep)"
+                "a publish no longer keeps such packs; these are removed with the versions that they start from (patchsrv gc --keep)"
         )
     }
 
@@ -198,13 +198,18 @@ extension Diagnosis.Line {
         let end = UTCTime(seconds: validity.upperBound)
         guard now.seconds >= validity.lowerBound else {
             let start = UTCTime(seconds: validity.lowerBound)
-            return Diagnosis.Line("tls", .fault, "the certificate holds only from \(start) on")
+            return Diagnosis.Line("tls", .fault, "the certificate is valid only from \(start)")
         }
         guard now < end else {
             return Diagnosis.Line("tls", .fault, "the certificate expired at \(end)", hint: "renew it")
         }
         let isSoon = end <= now.adding(renewal)
-        return Diagnosis.Line("tls", isSoon ? .warning : .ok, "it holds until \(end)", hint: isSoon ? "renew it" : nil)
+        return Diagnosis.Line(
+            "tls",
+            isSoon ? .warning : .ok,
+            "it is valid until \(end)",
+            hint: isSoon ? "renew it" : nil
+        )
     }
 
     /// The state of the port.
@@ -227,14 +232,14 @@ extension Diagnosis.Line {
                 "port",
                 .ok,
                 "\(port) is served by patchsrv, over HTTPS",
-                hint: "--tls-certificate and --tls-key, as serve has them, have the certificate looked at too"
+                hint: "give --tls-certificate and --tls-key, as for serve, to check the certificate too"
             )
         case .oursOtherwise(isTLS: false):
             Diagnosis.Line(
                 "port",
                 .warning,
                 "\(port) is served by patchsrv without TLS",
-                hint: "start it with the --tls-certificate and --tls-key that were named here"
+                hint: "start it with the --tls-certificate and --tls-key that are given here"
             )
         case .taken:
             Diagnosis.Line("port", .fault, "another program listens on \(port)", hint: "stop it, or name another port")

@@ -31,7 +31,7 @@ struct RebuiltLabels {
         let rest =
             gaps.isEmpty
             ? "no release is missing in it"
-            : "what was published as \(gaps.joined(separator: "; ")) nobody knows: put a copy back if there is one"
+            : "the releases published as \(gaps.joined(separator: "; ")) are unknown: restore a copy if there is one"
         return
             "labels.json was made again from \(Words.count(releases, "release")) of the tree and the history; \(rest)"
     }

@@ -42,7 +42,7 @@ package struct RepairTree: Sendable {
             if let rebuilt { notes.append(rebuilt.note) }
             let healed = try repair(report, rebuilt?.labels)
             let indexes = try IndexPacks(in: repository).run().files
-            if indexes > 0 { notes.append("wrote what packs lead to \(Words.count(indexes, "version"))") }
+            if indexes > 0 { notes.append("wrote the pack indexes of \(Words.count(indexes, "version"))") }
             guard !healed.isEmpty else {
                 (report.repaired, report.notes) = (repaired, notes)
                 return report

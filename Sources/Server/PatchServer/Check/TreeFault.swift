@@ -108,7 +108,7 @@ package struct TreeReport: Equatable, Sendable {
 
 /// Descriptions of faults in signed metadata.
 enum SignedFault {
-    static func noTarget(_ name: ExactString) -> String { "\(name) is no target of a channel" }
-    static func length(_ found: Int, signed: Int) -> String { "it has \(found) bytes; the role says \(signed)" }
+    static func noTarget(_ name: ExactString) -> String { "\(name) is not a target of a channel" }
+    static func length(_ found: Int, signed: Int) -> String { "it has \(found) bytes; the role lists \(signed)" }
     static func unlisted(_ role: String) -> String { "it does not list \(role)" }
 }

@@ -40,10 +40,10 @@ package enum DialLapse: Equatable, Sendable {
     package var words: String {
         switch self {
         case .forgotten(let version):
-            "\(version.heldWords), which is listed no more: the dial says nothing of it should it be listed again"
+            "\(version.heldWords); it is no longer listed, and the dial will not limit it if it is listed again"
         case .free(let version):
-            (version.row == nil ? "the dial says nothing of" : "the dial does not hold")
-                + " \(version.label), which stands first now: \(RolloutShare(version.effective)) of devices may take it"
+            (version.row == nil ? "the dial does not name" : "the dial does not hold")
+                + " \(version.label), which is first now: \(RolloutShare(version.effective)) of devices may install it"
         }
     }
 

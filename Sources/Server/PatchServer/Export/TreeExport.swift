@@ -120,7 +120,7 @@ extension ExportError: CustomStringConvertible {
         case .locked(let error): error.description
         case .otherRoot(let app, let path): "\(path) holds a tree of \(app) with another root of trust"
         case .older(let app, let timestamp, let found):
-            "timestamp \(timestamp) of \(app) is older than \(found), which the folder has: devices would not take it"
+            "timestamp \(timestamp) of \(app) is older than \(found), which the folder has: devices would reject it"
         }
     }
 }

@@ -81,8 +81,8 @@ package struct DevelopersStanding: Equatable, Sendable {
     /// Nil if they receive the newest version.
     package var warning: String? {
         taken.map {
-            "developers at \(channel) get nothing of \(line) version \($0): "
-                + "that channel gave the number to another package; release \(PackageSite.developers) with a higher after"
+            "developers at \(channel) do not get \(line) version \($0): "
+                + "that channel used the number for another package; release \(PackageSite.developers) with a higher after"
         }
     }
 }

@@ -71,7 +71,7 @@ package struct ServerMetrics: Sendable {
         var devices = MetricFamily(
             "patchsrv_platform_devices",
             .gauge,
-            "About how many devices of JSPatch's platform reported an outcome of a listed version; nobody proves it."
+            "About how many devices of JSPatch's platform reported an outcome of a listed version; the reports are not authenticated."
         )
         for listing in listings {
             for channel in listing.channels {
@@ -101,12 +101,12 @@ package struct ServerMetrics: Sendable {
         var verified = MetricFamily(
             "patchsrv_tree_verifies",
             .gauge,
-            "1 where an app's published tree verifies, else 0."
+            "1 if an app's published tree verifies, else 0."
         )
         var expires = MetricFamily(
             "patchsrv_role_expires_in_seconds",
             .gauge,
-            "Seconds until a published role ends; below 0 devices take nothing new."
+            "Seconds until a published role expires; below 0 devices install nothing new."
         )
         var versions = MetricFamily("patchsrv_role_version", .gauge, "Version of a published role.")
         for (app, finding) in findings {

@@ -69,7 +69,7 @@ struct PackIndexes {
     /// after it no longer does.
     func contradiction(to index: PackIndex, of manifest: SHA256Digest, whole: Int?) -> String? {
         if let said = index.whole, said != whole {
-            return "it says that the whole bundle travels as \(Words.grouped(said)) bytes, which it does not"
+            return "its size of the whole bundle, \(Words.grouped(said)) bytes, is wrong"
         }
         for row in index.from {
             let base = row.pack.base
@@ -77,11 +77,11 @@ struct PackIndexes {
                 ?? row.from.first(where: { packs[base]?[$0.base] != $0 }).map({ ($0, base) })
             {
                 let name = URLLayout.pack(BasePack(manifest: wrong.1, base: wrong.0.base), .pack)
-                return "it names \(name), which is not there, or has another size, or other signatures"
+                return "it names \(name), which is missing, or has another size or other signatures"
             }
             guard row.manifest == 0 || row.manifest == size(of: base),
                 row.column == nil || row.column == column(of: base)
-            else { return "it says of \(base) what that does not have" }
+            else { return "its sizes of \(base) are wrong" }
         }
         return nil
     }

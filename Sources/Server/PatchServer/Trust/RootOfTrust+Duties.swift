@@ -5,7 +5,7 @@ package import PatchTrust
 extension RootOfTrust {
     package static var appRule: String { "names no app (x-patchline-app)" }
     package static var snapshotRule: String { "must set consistent_snapshot" }
-    package static var targetsRule: String { "must hold delegations only" }
+    package static var targetsRule: String { "must contain only delegations" }
 
     /// A root of trust that a server can publish under.
     ///
@@ -24,7 +24,7 @@ extension RootOfTrust {
         guard root.app != nil else { throw .setup(document: "root.json", rule: Self.appRule) }
         do throws(TrustError) { try self.init(root, targets: bytes) } catch { throw refused("targets.json", error) }
         guard app.text != "api" else {
-            throw .setup(document: "root.json", rule: "is of an app named api: the release service answers there")
+            throw .setup(document: "root.json", rule: "is for an app named api, which is a path of the release service")
         }
         guard self.root.consistentSnapshot else {
             throw .setup(document: "root.json", rule: Self.snapshotRule)

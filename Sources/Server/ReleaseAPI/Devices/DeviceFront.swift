@@ -141,7 +141,7 @@ package struct DeviceAnswers: Sendable {
         let forwarded = request.headers["X-Forwarded-For"]
         let client = LimitedClient(request.remoteAddress, forwarded: forwarded, trusting: trustedProxies)
         if let wait = limiter.withLockedValue({ $0.take(from: client, at: sinceStart()) }) {
-            throw APIProblem(429, "tooManyRequests", "too many devices ask at once", retryAfter: wait)
+            throw APIProblem(429, "tooManyRequests", "too many devices send requests at once", retryAfter: wait)
         }
         return body
     }

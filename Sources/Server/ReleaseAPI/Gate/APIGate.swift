@@ -71,7 +71,7 @@ struct APIGate: Sendable {
         func refusal(_ detail: String, hint: String? = nil) -> APIProblem { self.refusal(of: client, detail, hint) }
         let parts = field.split(separator: " ", omittingEmptySubsequences: true)
         guard parts.count == 2, parts[0].lowercased() == "bearer", let text = TokenText(String(parts[1])) else {
-            throw refusal("the Authorization field holds no token of this server")
+            throw refusal("the Authorization field has no token of this server")
         }
         switch try await records.admission(of: text) {
         case .admitted(let token): return token
@@ -84,14 +84,14 @@ struct APIGate: Sendable {
     private func refusal(of client: LimitedClient, _ detail: String, _ hint: String?) -> APIProblem {
         let wait = limits.withLockedValue { $0.wrong.take(from: client, at: sinceStart()) }
         if let wait {
-            return APIProblem(429, "tooManyRequests", "too many wrong tokens were shown", retryAfter: wait)
+            return APIProblem(429, "tooManyRequests", "too many wrong tokens were sent", retryAfter: wait)
         }
         return APIProblem(401, "unauthorized", detail, hint: hint)
     }
 
     private func count(_ token: APIToken) throws(APIProblem) {
         let wait = limits.withLockedValue { $0.usual.take(token.id, at: sinceStart()) }
-        if let wait { throw APIProblem(429, "tooManyRequests", "this token asks too often", retryAfter: wait) }
+        if let wait { throw APIProblem(429, "tooManyRequests", "this token sends too many requests", retryAfter: wait) }
     }
 
     private func check(

@@ -74,7 +74,7 @@ struct APICall: Sendable {
 
     func queryText(_ name: String) throws(APIProblem) -> String? {
         let values = QueryMember.all(of: request.query).filter { $0.spelledName == name }
-        guard values.count <= 1 else { throw .badRequest("\(name) stands twice in the query") }
+        guard values.count <= 1 else { throw .badRequest("\(name) is twice in the query") }
         return values.first.map { $0.value(plusIsSpace: false) ?? $0.spelledValue }
     }
 
@@ -110,7 +110,7 @@ struct APICall: Sendable {
 
     /// The body as an object with only the members of the route's description.
     func fields() async throws(APIProblem) -> Fields {
-        guard case .json(let schema, let limit, _, _) = body else { preconditionFailure("this route takes no JSON") }
+        guard case .json(let schema, let limit, _, _) = body else { preconditionFailure("this route accepts no JSON") }
         let stream = try bytes()
         let fields = try await JSONBody.fields(
             of: stream,

@@ -11,7 +11,7 @@ import ReleaseService
 import ServerRecords
 
 extension APIProblem {
-    static let `internal` = APIProblem(500, "internal", "the server could not do this; its log says why")
+    static let `internal` = APIProblem(500, "internal", "the server could not do this; its log has the reason")
 
     /// The problem for an error of a route, or nil for an internal error.
     init?(of error: any Error) {
@@ -47,7 +47,7 @@ extension APIProblem {
                 409,
                 "conflict",
                 "\(key) was changed meanwhile",
-                hint: "look at it and try again"
+                hint: "read it again and retry"
             )
         case .records(.nameTaken(let name, let id)):
             self.init(
@@ -60,14 +60,14 @@ extension APIProblem {
         case .records(.failed(_, _, isFull: true)):
             self.init(diskFull: "nothing was changed")
         case .records: self.init(503, "unavailable", "the server's records cannot be read or written", retryAfter: 30)
-        case .stopping: self.init(503, "stopping", "the server stops", retryAfter: 1)
+        case .stopping: self.init(503, "stopping", "the server is stopping", retryAfter: 1)
         case .keyIsLocked:
             self.init(
                 503,
                 "keyLocked",
                 "the server has no passphrase that opens its online key, so it cannot publish",
                 hint:
-                    "start patchsrv serve again with the passphrase of the key that is there now, with --passphrase-file for example"
+                    "restart patchsrv serve with the passphrase of the current key, for example with --passphrase-file"
             )
         case .proposal(let fault):
             switch fault {
@@ -82,7 +82,7 @@ extension APIProblem {
             self.init(
                 409,
                 "conflict",
-                "\(limit) patches are answered for them already",
+                "they have answers for \(limit) patches already",
                 hint: "remove one first",
                 rule: "answers"
             )
@@ -90,7 +90,7 @@ extension APIProblem {
             self.init(
                 409,
                 "conflict",
-                "\(limit) answers are given in \(channel) already",
+                "\(channel) has \(limit) answers already",
                 hint: "remove some, or sign a condition into the release instead",
                 rule: "answers"
             )
@@ -123,14 +123,20 @@ extension APIProblem {
                 409,
                 "conflict",
                 text,
-                hint: "make it again on the current one: `patchsign release … --server URL` fetches that",
+                hint: "make it again from the current one: `patchsign release … --server URL` fetches that",
                 rule: "base"
             )
         case .conflict: self.init(409, "conflict", text, rule: "base")
         case .appExists: self.init(409, "conflict", text, rule: "app")
-        case .dial(.outdated): self.init(409, "conflict", text, hint: "look at the dial again", rule: "expect")
+        case .dial(.outdated): self.init(409, "conflict", text, hint: "read the dial again", rule: "expect")
         case .dial(.headcountLowered):
-            self.init(409, "conflict", text, hint: "a head-count is only raised; pause it instead", rule: "headcount")
+            self.init(
+                409,
+                "conflict",
+                text,
+                hint: "a head-count can only be raised; pause it instead",
+                rule: "headcount"
+            )
         case .dial(.notListed), .dial(.unpublished): self.init(404, "notFound", text)
         case .dial(.notNew):
             self.init(422, "refused", text, hint: "name a patch whose version is new", rule: "rollout")
@@ -138,7 +144,7 @@ extension APIProblem {
             self.init(422, "refused", text, hint: "a release with a higher share raises it", rule: "ceiling")
         case .dial: self.init(422, "refused", text)
         case .parameters(.outdated):
-            self.init(409, "conflict", text, hint: "look at the parameters again", rule: "expect")
+            self.init(409, "conflict", text, hint: "read the parameters again", rule: "expect")
         case .parameters(.unpublished): self.init(404, "notFound", text)
         case .parameters: self.init(422, "refused", text)
         case .release(.format(let error)): self.init(422, "refused", text, rule: error.rule)
@@ -167,7 +173,7 @@ extension APIProblem {
         case .clockBehind:
             self.init(503, "unavailable", text, hint: "an operator of the server must set its clock: patchsrv doctor")
         case .ended, .tree, .treeFileMissing, .record:
-            self.init(503, "unavailable", text, hint: "an operator of the server must look at this: patchsrv status")
+            self.init(503, "unavailable", text, hint: "an operator of the server must check it: patchsrv status")
         }
     }
 
@@ -179,13 +185,13 @@ extension APIProblem {
         case .unknown: self.init(404, "notFound", "there is no such upload", hint: "begin it again: nothing is lost")
         case .malformed(let error): self.init(422, "refused", error.description, rule: error.rule)
         case .notWanted(let sha256):
-            self.init(404, "notFound", "\(sha256.hex) is here already, or no part of this release")
+            self.init(404, "notFound", "\(sha256.hex) is stored already, or not part of this release")
         case .inUse(let sha256):
-            self.init(409, "conflict", "\(sha256.hex) is being sent by somebody else", rule: "one sender")
+            self.init(409, "conflict", "another client is sending \(sha256.hex)", rule: "one sender")
         case .wrongOffset(_, let next):
             self.init(409, "wrongOffset", "the next byte is \(next)", rule: "Upload-Offset", facts: ["offset": next])
         case .tooLong(_, let size):
-            self.init(422, "refused", "the release says that this has \(size) bytes", rule: "size")
+            self.init(422, "refused", "this part has \(size) bytes in the release", rule: "size")
         case .badForm(_, let error):
             self.init(422, "refused", error.description, hint: "send it as it is", rule: "Content-Encoding")
         case .badPack(_, let error):
@@ -196,7 +202,7 @@ extension APIProblem {
             self.init(
                 422,
                 "refused",
-                "these bytes have another digest than \(sha256.hex); none was kept",
+                "the digest of these bytes is not \(sha256.hex); they were deleted",
                 rule: "sha256"
             )
         case .incomplete(let missing):
@@ -204,21 +210,21 @@ extension APIProblem {
                 409,
                 "incomplete",
                 "\(missing) parts are missing",
-                hint: "GET the upload says which",
+                hint: "GET the upload lists them",
                 facts: ["missing": missing]
             )
         case .tooLarge(let bytes, let limit):
-            self.init(413, "tooLarge", "the release has \(bytes) bytes; a server takes \(limit)")
+            self.init(413, "tooLarge", "the release has \(bytes) bytes; the limit is \(limit)")
         case .tooMany(let limit):
             self.init(
                 409,
                 "tooManyUploads",
-                "\(limit) uploads of this app have not been finished",
-                hint: "finish or remove one; what nothing comes to is removed after two days"
+                "\(limit) uploads of this app are unfinished",
+                hint: "finish or remove one; an idle upload is removed after two days"
             )
-        case .file(.noSpace): self.init(diskFull: "what came is kept")
+        case .file(.noSpace): self.init(diskFull: "the received bytes are kept")
         case .file: self.init(503, "unavailable", "the server's folder cannot be read or written")
-        case .interrupted: self.init(400, "interrupted", "the body did not come whole; what came is kept")
+        case .interrupted: self.init(400, "interrupted", "the body did not come whole; the received bytes are kept")
         }
     }
 }

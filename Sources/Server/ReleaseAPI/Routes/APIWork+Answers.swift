@@ -17,13 +17,13 @@ extension APIWork {
                 method: .GET,
                 path: "\(Self.base)/answers",
                 name: "listAnswers",
-                about: "What is chosen in a channel for single users and for everyone.",
+                about: "The versions chosen in a channel for single users and for everyone.",
                 access: .app(.operate),
                 query: [
                     .init(name: "after", about: "Only answers after this one.", schema: .answerPlace),
                     .init(
                         name: "limit",
-                        about: "At most so many; 100 where nothing is said.",
+                        about: "The maximum number; 100 by default.",
                         schema: .integer(1...1_000)
                     ),
                 ],
@@ -31,8 +31,8 @@ extension APIWork {
                     .init(
                         status: 200,
                         about: """
-                            Users by the hash of their ids. A page of a megabyte at most; `next` is the `after` of the one \
-                            behind it.
+                            Users by the hash of their ids. A page of a megabyte at most; `next` is the `after` of \
+                            the next page.
                             """,
                         schema: .object([("answers", .array(.document))], optional: [("next", .answerPlace)])
                     )
@@ -46,7 +46,7 @@ extension APIWork {
                 about: "Chooses a listed version, or nothing new, for a user or for everyone (no user).",
                 access: .app(.operate),
                 body: .json(.answerWish, limit: 16_384),
-                answers: [.init(status: 200, about: "What is chosen now.", schema: .document)],
+                answers: [.init(status: 200, about: "The current choice.", schema: .document)],
                 problems: [409, 507],
                 work: setAnswer
             ),
@@ -54,7 +54,7 @@ extension APIWork {
                 method: .DELETE,
                 path: "\(Self.base)/answers/{target}/{patch}",
                 name: "removeAnswer",
-                about: "Chooses no more for everyone, or for the user with this hash.",
+                about: "Removes the choice for everyone, or for the user with this hash.",
                 access: .app(.operate),
                 answers: [.init(status: 204, about: "The list and its rules alone decide again.", schema: nil)],
                 problems: [409, 507],
@@ -95,7 +95,7 @@ extension APIWork {
             }
             let patchID: PatchID = try fields.name("patchId")
             if try fields.bool("hold", default: false) {
-                guard !fields.has("version") else { throw fields.broken("hold", "must not stand with version") }
+                guard !fields.has("version") else { throw fields.broken("hold", "excludes version") }
                 return (target, patchID, .hold)
             }
             let isForced = try fields.bool("force", default: false)

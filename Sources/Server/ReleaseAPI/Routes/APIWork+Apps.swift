@@ -20,7 +20,7 @@ extension APIWork {
                 method: .GET,
                 path: "/whoami",
                 name: "showToken",
-                about: "What the token is and may do.",
+                about: "The token and its permissions.",
                 access: .anyone,
                 answers: [.init(status: 200, about: "The token.", schema: .token)],
                 work: { call in .json(call.token?.json(at: try await records.referenceTime()) ?? .null) }
@@ -34,7 +34,7 @@ extension APIWork {
                 answers: [
                     .init(
                         status: 200,
-                        about: "By name. `channels` is there if the token is limited to these.",
+                        about: "By name. `channels` is present if the token is limited to these.",
                         schema: .object([
                             ("apps", .array(.appRight))
                         ])
@@ -46,9 +46,10 @@ extension APIWork {
                 method: .GET,
                 path: "/apps/{app}",
                 name: "showApp",
-                about: "What an app offers now in each channel, which drafts wait, and until when its roles hold.",
+                about:
+                    "The current release of each channel of an app, the waiting drafts, and when the app's roles expire.",
                 access: .app(.viewer),
-                answers: [.init(status: 200, about: "The same as patchsrv list --json says of it.", schema: .document)],
+                answers: [.init(status: 200, about: "The same as patchsrv list --json prints.", schema: .document)],
                 work: { call in
                     let app = try call.app()
                     return .json(
@@ -68,7 +69,7 @@ extension APIWork {
                     .init(name: "below", about: "Only releases below this version.", schema: .positive),
                     .init(
                         name: "limit",
-                        about: "At most so many; 50 where nothing is said.",
+                        about: "The maximum number; 50 by default.",
                         schema: .integer(1...500)
                     ),
                 ],
@@ -76,8 +77,8 @@ extension APIWork {
                     .init(
                         status: 200,
                         about: """
-                            Labels, notes, author, commit, and what was listed: a page of a megabyte at most; `next` is the \
-                            `below` of the one behind it.
+                            Labels, notes, author, commit, and the listed versions: a page of a megabyte at most; \
+                            `next` is the `below` of the next page.
                             """,
                         schema: .object([("releases", .array(.document))], optional: [("next", .positive)])
                     )
@@ -88,7 +89,7 @@ extension APIWork {
                 method: .GET,
                 path: "/apps/{app}/channels/{channel}/history/{version}",
                 name: "showHistory",
-                about: "A release that was published, with its sizes and its difference to the release before.",
+                about: "A published release, with its sizes and its difference to the release before.",
                 access: .app(.viewer),
                 answers: [
                     .init(
@@ -112,7 +113,7 @@ extension APIWork {
                 path: "/apps/{app}/channels/{channel}/history/{version}",
                 name: "editHistory",
                 about:
-                    "Changes the label or the notes of a release; null takes one away. Nothing that is signed changes.",
+                    "Changes the label or the notes of a release; null removes one. Nothing that is signed changes.",
                 access: .app(.publisher),
                 body: .json(
                     .object(

@@ -16,15 +16,19 @@ extension APIWork {
                     .init(name: "after", about: "Only entries after this number.", schema: .natural),
                     .init(
                         name: "limit",
-                        about: "At most so many; 100 where nothing is said.",
+                        about: "The maximum number; 100 by default.",
                         schema: .integer(1...500)
                     ),
-                    .init(name: "last", about: "The newest so many, in place of both.", schema: .integer(1...500)),
+                    .init(
+                        name: "last",
+                        about: "The number of newest entries, in place of both.",
+                        schema: .integer(1...500)
+                    ),
                 ],
                 answers: [
                     .init(
                         status: 200,
-                        about: "A page of a megabyte at most; `next` is the `after` of the one behind it.",
+                        about: "A page of a megabyte at most; `next` is the `after` of the next page.",
                         schema: .object([("entries", .array(.document))], optional: [("next", .positive)])
                     )
                 ],

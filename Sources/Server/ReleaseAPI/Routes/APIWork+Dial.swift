@@ -27,7 +27,7 @@ extension APIWork {
                 method: .GET,
                 path: "/apps/{app}/channels/{channel}/dial",
                 name: "showDial",
-                about: "What the dial makes of each version that a channel lists.",
+                about: "The effect of the dial on each version that a channel lists.",
                 access: .app(.viewer),
                 answers: [.init(status: 200, about: "Shares in devices of 10,000.", schema: .document)],
                 problems: [422],
@@ -118,7 +118,7 @@ extension APIWork {
                 fields.object["default"] == .null || !wanted.setsDefault
                 ? nil : try fields.integer("default", in: 0...10_000)
             guard !wanted.changes.isEmpty || wanted.setsDefault else {
-                throw fields.broken("changes", "must hold at least one")
+                throw fields.broken("changes", "must contain at least one")
             }
             wanted.expected = fields.has("expect") ? try fields.integer("expect", in: 1...(1 << 53 - 1)) : nil
             return wanted

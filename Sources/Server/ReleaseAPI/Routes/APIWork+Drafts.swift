@@ -50,7 +50,7 @@ extension APIWork {
                 method: .DELETE,
                 path: "/apps/{app}/channels/{channel}/drafts/{version}",
                 name: "removeDraft",
-                about: "Gives a draft up.",
+                about: "Deletes a draft.",
                 access: .app(.operate),
                 answers: [.init(status: 204, about: "Gone.", schema: nil)],
                 problems: [409],

@@ -31,7 +31,7 @@ extension APIWork {
                 method: .PUT,
                 path: Self.path,
                 name: "replaceParameters",
-                about: "These parameters and no others; devices see them at their next look.",
+                about: "These parameters and no others; devices see them at their next sync.",
                 access: .app(.operate),
                 body: .json(
                     .object([("parameters", .parameters)], optional: [("expect", .sha256)]),

@@ -27,13 +27,14 @@ extension APIWork {
                 path: Self.path,
                 name: "propose",
                 about: """
-                    Proposes a change of a channel: promote (from a channel; rollouts of its patches, in devices of 10,000, in place of its own), rollback (to a release), withdraw (a patch, or a \
-                    version of it), or rules (of a version; null takes one away). Nothing changes before a key holder has signed \
-                    what patchsign pull --proposal makes of it.
+                    Proposes a change of a channel: promote (from a channel; rollouts of its patches, in devices \
+                    of 10,000, in place of its own), rollback (to a release), withdraw (a patch, or a version of \
+                    it), or rules (of a version; null takes one away). Nothing changes before a key holder has \
+                    signed the release that patchsign pull --proposal makes.
                     """,
                 access: .app(.publisher),
                 body: .json(Self.change, limit: Proposal.bodyLimit),
-                answers: [.init(status: 201, about: "The proposal and what it changes.", schema: .document)],
+                answers: [.init(status: 201, about: "The proposal and its changes.", schema: .document)],
                 problems: [409, 422, 507],
                 work: propose
             ),
@@ -41,20 +42,20 @@ extension APIWork {
                 method: .GET,
                 path: Self.path,
                 name: "listProposals",
-                about: "The proposals of a channel, the oldest first, those that are done too.",
+                about: "The proposals of a channel, the oldest first, including completed ones.",
                 access: .app(.viewer),
                 query: [
                     .init(name: "after", about: "Only proposals after this one.", schema: .proposal),
                     .init(
                         name: "limit",
-                        about: "At most so many; 50 where nothing is said.",
+                        about: "The maximum number; 50 by default.",
                         schema: .integer(1...100)
                     ),
                 ],
                 answers: [
                     .init(
                         status: 200,
-                        about: "A page of a megabyte at most; `next` is the `after` of the one behind it.",
+                        about: "A page of a megabyte at most; `next` is the `after` of the next page.",
                         schema: .object([("proposals", .array(.document))], optional: [("next", .proposal)])
                     )
                 ],
@@ -81,7 +82,7 @@ extension APIWork {
                 method: .DELETE,
                 path: Self.path + "/{proposal}",
                 name: "removeProposal",
-                about: "Forgets a proposal that was not published.",
+                about: "Deletes a proposal that was not published.",
                 access: .app(.publisher),
                 answers: [.init(status: 204, about: "Gone.", schema: nil)],
                 problems: [409, 507],

@@ -14,13 +14,13 @@ extension APIWork {
                 path: "/apps/{app}/published",
                 name: "fetchPublished",
                 about: """
-                    A signed document as devices get it, byte for byte; or an object of at most 16 MB, such as a script.
+                    A signed document as devices receive it, byte for byte; or an object of at most 16 MB, such as a script.
                     """,
                 access: .app(.viewer),
                 query: [
                     .init(
                         name: "path",
-                        about: "Below the app in the published tree; the timestamp where nothing is said.",
+                        about: "Below the app in the published tree; the timestamp by default.",
                         schema: .text("^(metadata|targets|objects)/[A-Za-z0-9._~+/-]{1,1024}$")
                     )
                 ],
@@ -35,7 +35,7 @@ extension APIWork {
         let path = try call.queryText("path") ?? URLLayout.timestamp
         let segments = path.split(separator: "/", omittingEmptySubsequences: false).map { String($0) }
         guard let named = TreePath(segments: [app.text] + segments), named.file.isDocument else {
-            throw APIProblem.notFound("the tree holds no such document")
+            throw APIProblem.notFound("the tree has no such document")
         }
         guard let bytes = try await operations.published(named.file, of: app) else {
             throw APIProblem.notFound("\(path) is not published")

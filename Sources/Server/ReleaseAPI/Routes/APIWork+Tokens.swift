@@ -49,7 +49,7 @@ extension APIWork {
                 method: .DELETE,
                 path: "/tokens/{token}",
                 name: "revokeToken",
-                about: "From now on nobody is let in with it.",
+                about: "The token is no longer accepted.",
                 access: .anyone,
                 answers: [.init(status: 200, about: "The token.", schema: .token)],
                 problems: [409, 507],
@@ -87,7 +87,7 @@ extension APIWork {
                 }
                 grants.append(grant)
             }
-            guard !grants.isEmpty else { throw fields.broken("grants", "must hold at least one") }
+            guard !grants.isEmpty else { throw fields.broken("grants", "must contain at least one") }
             let name = try fields.string("name")
             guard name.isOneLine(upTo: APIToken.nameLimit) else {
                 throw fields.broken("name", String.oneLineRule(upTo: APIToken.nameLimit))

@@ -39,7 +39,7 @@ extension APIWork {
                 method: .GET,
                 path: "/apps/{app}/trust",
                 name: "showTrust",
-                about: "By which root and targets role the app is judged.",
+                about: "The root and targets roles of the app.",
                 access: .app(.viewer),
                 answers: [.init(status: 200, about: "Versions, and the digest of targets.", schema: .document)],
                 work: { call in
@@ -56,8 +56,8 @@ extension APIWork {
                 path: "/apps/{app}/trust",
                 name: "updateTrust",
                 about: """
-                    Takes in a newer root of trust, as `patchsrv trust` does; one that needs releases of changed channels \
-                    comes by that command.
+                    Installs a newer root of trust, as `patchsrv trust` does. One that needs releases of changed \
+                    channels requires that command.
                     """,
                 access: .app(.admin),
                 body: .json(
@@ -71,7 +71,7 @@ extension APIWork {
                     limit: Self.bodyLimit
                 ),
                 answers: [
-                    .init(status: 200, about: "The same as patchsrv trust --json says.", schema: .document)
+                    .init(status: 200, about: "The same as patchsrv trust --json prints.", schema: .document)
                 ],
                 problems: [409, 422, 507],
                 work: updateTrust

@@ -36,13 +36,13 @@ extension APIWork {
                 method: .POST,
                 path: "/apps/{app}/uploads",
                 name: "beginUpload",
-                about: "Begins the upload of a signed release with its release.json and role.json, or goes on with it.",
+                about: "Begins or continues the upload of a signed release with its release.json and role.json.",
                 access: .release(.publisher),
                 body: .json(
                     .object([("release", .document), ("role", .document)]),
                     limit: Limits.targetsRole + Limits.releaseHeader + 1_024
                 ),
-                answers: [.init(status: 201, about: "What the server needs of it.", schema: Self.state)],
+                answers: [.init(status: 201, about: "The parts that the server needs.", schema: Self.state)],
                 problems: [409, 422, 507],
                 work: begin
             ),
@@ -50,7 +50,7 @@ extension APIWork {
                 method: .GET,
                 path: "/apps/{app}/uploads/{upload}",
                 name: "showUpload",
-                about: "What is left to be sent: lists and manifests name more once they are here.",
+                about: "The parts still to be sent; received lists and manifests name more.",
                 access: .release(.publisher),
                 answers: [.init(status: 200, about: "Empty needs: it can be published.", schema: Self.state)],
                 problems: [409, 422],
@@ -63,7 +63,7 @@ extension APIWork {
                 method: .DELETE,
                 path: "/apps/{app}/uploads/{upload}",
                 name: "cancelUpload",
-                about: "Forgets an upload.",
+                about: "Deletes an upload.",
                 access: .release(.publisher),
                 answers: [.init(status: 204, about: "Gone.", schema: nil)],
                 problems: [409, 422],
@@ -77,9 +77,9 @@ extension APIWork {
                 method: .GET,
                 path: "/apps/{app}/uploads/{upload}/parts/{sha256}",
                 name: "showPart",
-                about: "How many bytes of a part are here.",
+                about: "The number of received bytes of a part.",
                 access: .release(.publisher),
-                answers: [.init(status: 200, about: "Go on from there.", schema: .object([("offset", .natural)]))],
+                answers: [.init(status: 200, about: "Continue from there.", schema: .object([("offset", .natural)]))],
                 problems: [409, 422],
                 work: { call in
                     let sha256 = try call.digest("sha256")
@@ -93,8 +93,8 @@ extension APIWork {
                 path: "/apps/{app}/uploads/{upload}/parts/{sha256}",
                 name: "sendPart",
                 about: """
-                    Sends bytes of a part from an offset on; what arrived before an interruption stays. With Content-Encoding zstd or \
-                    gzip the body is a compressed form of these bytes.
+                    Sends bytes of a part from an offset on; bytes received before an interruption are kept. With \
+                    Content-Encoding zstd or gzip the body is a compressed form of these bytes.
                     """,
                 access: .release(.publisher),
                 headers: [
@@ -102,7 +102,7 @@ extension APIWork {
                 ],
                 body: .bytes,
                 answers: [
-                    .init(status: 200, about: "How many bytes are here now.", schema: .object([("offset", .natural)]))
+                    .init(status: 200, about: "The number of received bytes.", schema: .object([("offset", .natural)]))
                 ],
                 problems: [409, 422, 507],
                 work: sendPart
@@ -112,9 +112,9 @@ extension APIWork {
                 path: "/apps/{app}/uploads/{upload}/packs/{manifest}/{base}",
                 name: "sendPack",
                 about: """
-                    Sends a pack that makes one of the needed manifests of a version that the server has (`bases`), with all contents \
-                    that are new in it, and behind the pack the signatures that the base's column lacks: in place of these parts. \
-                    What fails is sent as parts.
+                    Sends a pack that makes one of the needed manifests of a version that the server has \
+                    (`bases`), with all contents that are new in it, and behind the pack the signatures that the \
+                    base's column lacks: in place of these parts. If it fails, send the parts.
                     """,
                 access: .release(.publisher),
                 headers: [
@@ -126,7 +126,7 @@ extension APIWork {
                     )
                 ],
                 body: .bytes,
-                answers: [.init(status: 200, about: "What is left to be sent.", schema: Self.state)],
+                answers: [.init(status: 200, about: "The parts still to be sent.", schema: Self.state)],
                 problems: [409, 422, 507],
                 work: sendPack
             ),
@@ -142,7 +142,7 @@ extension APIWork {
                 access: .release(.publisher),
                 body: .json(Self.notes, limit: 262_144),
                 answers: [
-                    .init(status: 200, about: "The same as patchsrv publish --json says.", schema: .document)
+                    .init(status: 200, about: "The same as patchsrv publish --json prints.", schema: .document)
                 ],
                 problems: [409, 422, 507],
                 work: publish

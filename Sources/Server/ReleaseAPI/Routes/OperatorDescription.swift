@@ -6,9 +6,9 @@ enum OperatorDescription {
     static func make(_ routes: [OperatorRoute]) -> JSON {
         OpenAPI(
             title: "Patchline release service",
-            about: "Everything a team does with releases. A token stands in each request as "
-                + "`Authorization: Bearer plt_…`; what it may do is its role on an app: viewer, publisher, "
-                + "operator, admin, each of which may do what those before it may.",
+            about: "Releases, rollouts and drafts of a team. Each request has a token as "
+                + "`Authorization: Bearer plt_…`. Its role on an app decides its permissions: viewer, publisher, "
+                + "operator, admin. Each role includes the permissions of those before it.",
             server: ("/api/v1", "The operators' listener, or the name that a proxy gives it."),
             parameters: parameters.map { APIParameter(name: $0, about: nil, schema: $1) },
             problems: .byStatus([400, 404, 413, 415, 429, 503], withToken: [401, 403]),

@@ -119,7 +119,7 @@ package struct OperatorRoutes: FileSource {
         guard let api else { return refusal(.notFound("There is nothing here.")) }
         switch api.table.match(request) {
         case .nothing:
-            return refusal(.notFound("There is nothing here; GET /api/v1/openapi.json says what there is."))
+            return refusal(.notFound("There is nothing here; GET /api/v1/openapi.json lists the paths."))
         case .otherMethods(let methods): return refusal(notAllowed(methods.map(\.rawValue)))
         case .route(let route, let parameters):
             return answering(route.body.takesLong ? .keptStream : .keptDocument) { request in

@@ -106,7 +106,7 @@ extension Intent {
                 change = .removeDraft(try fields.name("channel"), version: version)
             case "trust.update": change = .takeTrust
             case "app.create": change = .create
-            default: throw fields.broken("action", "is none that is written down first")
+            default: throw fields.broken("action", "is not recorded in advance")
             }
         } catch { throw .malformed(record.key, rule: error.description) }
         guard case .array(let values) = record.value["entries"] else { return }

@@ -162,7 +162,7 @@ package struct ReleaseOperations: Sendable {
     ///
     /// The server stores the file unchanged.
     package static var clearKey: String {
-        "the online key is not encrypted: whoever reads the server's disk would have it"
+        "the online key is not encrypted: anyone who can read the server's disk would have it"
     }
 
     func brought(_ file: [UInt8], for app: AppID) async throws(OperationError) -> OnlineKey {

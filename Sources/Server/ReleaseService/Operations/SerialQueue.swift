@@ -12,7 +12,7 @@ actor SerialQueue {
         _ work: () async throws(Failure) -> Value
     ) async throws(Failure) -> Value {
         guard await begin(atMost: busy == nil ? .max : Self.limit) else {
-            guard let busy else { preconditionFailure("nobody is sent away then") }
+            guard let busy else { preconditionFailure("an unlimited queue rejects no caller") }
             throw busy
         }
         do throws(Failure) {

@@ -43,7 +43,7 @@ struct ProposalCheck: Equatable, Sendable {
             guard version < current.version, hasRelease else {
                 throw .noOlder(version: version, current: current.version, older: older)
             }
-            difference = ["~ what release \(version) listed is listed again, in place of release \(current.version)"]
+            difference = ["~ the list of release \(version) is listed again, in place of release \(current.version)"]
         case .withdraw(let id, let version) where Self.isUnlisted(id, version, current):
             guard let earlier else { throw .notListed(id, version) }
             guard earlier.isKept else { throw .listingGone(id, version, release: earlier.version) }
@@ -52,7 +52,7 @@ struct ProposalCheck: Equatable, Sendable {
             listedIn = earlier.version
         case .withdraw(let id, let version):
             let listed = try Self.listed(id, version, current, channel)
-            difference = listed.map { "- \($0.patchID) \($0.version) is withdrawn; devices that run it take it back" }
+            difference = listed.map { "- \($0.patchID) \($0.version) is withdrawn; devices that run it remove it" }
         case .rules(let id, let version, let edit):
             _ = try Self.listed(id, version, current, channel)
             difference = ["~ \(id) \(version): \(edit.words)"]
@@ -99,13 +99,13 @@ struct ProposalCheck: Equatable, Sendable {
                     )
                 }
                 if own.first?.version != patch.version, isFirst {
-                    lines.append("~ \(label) stands first")
+                    lines.append("~ \(label) is listed first")
                 }
             } else if !isFirst {
                 lines.append("+ \(label) is listed too, behind newer versions")
             } else if let first = own.first {
                 lines.append(
-                    "~ \(patch.patchID) \(patch.version) is listed, where \(first.version) stands first now\(share)"
+                    "~ \(patch.patchID) \(patch.version) is listed, and \(first.version) is first now\(share)"
                 )
             } else {
                 lines.append("+ \(label) is new\(share)")
@@ -146,9 +146,9 @@ extension ProposalFault: CustomStringConvertible {
             "\(id)\(version.map { " \($0)" } ?? "") is not listed; release \(release) listed it last, and the server has "
                 + "removed that release: `patchsign withdraw --previous DIR --listed-by DIR` withdraws it from a copy"
         case .noOlder(let version, let current, let older):
-            "release \(version) is none that was before the current \(current); "
+            "release \(version) is not earlier than the current \(current), or does not exist; "
                 + (older.isEmpty
-                    ? "no older one is there" : "there is \(older.map(String.init).joined(separator: ", "))")
+                    ? "there is no older one" : "older ones are \(older.map(String.init).joined(separator: ", "))")
         case .otherContent(let label): "\(label) has other content in the other channel"
         case .unknown: "there is no such proposal"
         case .done: "the proposal was published"

@@ -75,7 +75,7 @@ package struct NotesEdit: Equatable, Sendable {
         if let other = names.subtracting(Self.editable).min() {
             throw fields.broken(other, "cannot be edited: only label and notes can")
         }
-        guard !names.isEmpty else { throw fields.broken("label", "or notes must stand there") }
+        guard !names.isEmpty else { throw fields.broken("label", "or notes is needed") }
         var object = fields.object
         for member in members where member.value == .null { object[member.key.text] = nil }
         said = try ReleaseNotes(Fields(.object(object), of: fields.document))

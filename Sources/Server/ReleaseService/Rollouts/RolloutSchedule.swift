@@ -243,7 +243,7 @@ extension RolloutSchedule.Cause {
         switch self {
         case .turned: "its share was set by hand"
         case .paused: "it was paused"
-        case .withdrawn: "it is listed no more"
+        case .withdrawn: "it is no longer listed"
         case .ceiling: "the release keys signed a smaller share than the next step"
         case .health: "it failed on devices"
         }

@@ -73,7 +73,7 @@ extension WaitingDraft {
         }
         let labels = Set(patches.map(\.label))
         for gone in current.map({ Label(patchID: $0.patchID, version: $0.version) }) where !labels.contains(gone) {
-            lines.append("- \(gone) is withdrawn; devices that run it take it back")
+            lines.append("- \(gone) is withdrawn; devices that run it remove it")
         }
         // Hidden rules may differ: the signer sees all of them.
         return lines.isEmpty ? ["= no other content; rules may differ"] : lines

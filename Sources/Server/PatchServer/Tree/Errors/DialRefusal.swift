@@ -25,12 +25,12 @@ extension DialRefusal: CustomStringConvertible {
         case .notListed(let channel, let subject): "\(channel) does not list \(subject)"
         case .notNew(let channel, let id): "this release lists no new version of \(id) in \(channel)"
         case .aboveCeiling(let id, let version, let asked, let ceiling):
-            "\(id) \(version) is signed for \(RolloutShare(ceiling)) of devices, and \(RolloutShare(asked)) is more"
+            "\(id) \(version) is signed for \(RolloutShare(ceiling)) of devices, so \(RolloutShare(asked)) is too much"
         case .headcountLowered(let id, let version, let asked, let current):
-            "\(id) \(version) is open to \(Words.count(current, "device")), and a head-count is never lowered: \(Words.grouped(asked)) is less"
+            "\(id) \(version) is open to \(Words.count(current, "device")), and a head-count can only be raised: \(Words.grouped(asked)) is less"
         case .outdated(let expected, let current):
             "the dial was changed meanwhile: it has version \(current), not \(expected)"
-        case .tooLarge(let size, let limit): "the dial would have \(size) bytes, and may have \(limit)"
+        case .tooLarge(let size, let limit): "the dial would have \(size) bytes; the limit is \(limit)"
         }
     }
 }
@@ -52,8 +52,8 @@ extension ParametersRefusal: CustomStringConvertible {
         case .unpublished(let channel): "the channel \(channel) offers nothing yet"
         case .outdated(let expected, let current):
             "the parameters were changed meanwhile: their tag is \(current), not \(expected)"
-        case .tooMany(let count, let limit): "there would be \(count) parameters, and there may be \(limit)"
-        case .tooLarge(let size, let limit): "the parameters would have \(size) bytes, and may have \(limit)"
+        case .tooMany(let count, let limit): "there would be \(count) parameters; the limit is \(limit)"
+        case .tooLarge(let size, let limit): "the parameters would have \(size) bytes; the limit is \(limit)"
         }
     }
 }

@@ -16,13 +16,13 @@ extension PublishConflict: CustomStringConvertible {
     package var description: String {
         switch self {
         case .outdated(let channel, let base, let current):
-            "\(channel): based on \(base), current is \(current): describe the release again on the current one"
+            "\(channel): based on \(base), current is \(current): make the release again from the current one"
         case .otherBase(let channel, let version, let base, let current):
             "\(channel): based on a version \(version) with other content (\(base.short), here \(current.short)): "
-                + "describe the release again on the current one"
+                + "make the release again from the current one"
         case .versionUsed(let channel, let version):
             "\(channel): version \(version) was published before with other bytes, and caches keep those for ever: "
-                + "describe the release again on a later one"
+                + "make the release again from a later one"
         case .otherDraft(let channel, let version, let kept, let offered):
             "\(channel): version \(version) is drafted already with other content (\(kept.short), offered \(offered.short))"
         }

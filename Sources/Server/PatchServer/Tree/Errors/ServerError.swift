@@ -79,25 +79,25 @@ extension ServerError: CustomStringConvertible {
             "this is a key of \(owner), not the online key, which \(role) is signed with"
         case .sharedOnlineKey(let app):
             "this is the online key of \(app) too: anyone could answer devices of one app with the other app's metadata"
-        case .testingKey(let use): "\(use): this is a testing key, whose private half everybody has"
+        case .testingKey(let use): "\(use): this is a testing key, and its private key is public"
         case .ended(let role, let expires, let now):
-            "\(role) ended at \(expires), and this clock says \(now): devices would take nothing that is signed now"
+            "\(role) expired at \(expires), and this clock shows \(now): devices would reject the new signatures"
         case .clockBehind(let behind): behind.description
         case .tree(let app, .malformed(let error)) where error.document == "timestamp":
             "the published tree of \(app) does not verify: tree/\(app)/\(TreePath(app, .timestamp).path): \(error)"
         case .tree(let app, let error): "the published tree of \(app) does not verify: \(error)"
         case .treeFileMissing(_, let path): "the published tree has lost \(path)"
-        case .movedOn(let app): "the published tree of \(app) has moved on since this was begun"
+        case .movedOn(let app): "the published tree of \(app) has changed since this began"
         case .record(let app, let error): "the records of \(app) are damaged: \(error)"
         case .labelsFull(let app, let size, let limit):
-            "labels.json of \(app) would have \(size) bytes, and may have \(limit)"
+            "labels.json of \(app) would have \(size) bytes; the limit is \(limit)"
         case .release(let error): error.description
         case .republished(let fault, let difference): "\(fault) (\(difference))"
         case .conflict(let conflict): conflict.description
         case .dial(let refusal): refusal.description
         case .parameters(let refusal): refusal.description
         case .trust(let refusal): refusal.description
-        case .exhausted(_, let role): "\(role) has the highest version there is, so none can follow it"
+        case .exhausted(_, let role): "\(role) has the highest possible version, so none can follow it"
         }
     }
 }

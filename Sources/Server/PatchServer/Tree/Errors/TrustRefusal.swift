@@ -47,15 +47,15 @@ extension TrustRefusal: CustomStringConvertible {
         case .otherApp(let found, let expected): "root.json is for the app \(found?.text ?? "none"), not \(expected)"
         case .otherOnlineKey: "the new root lists another online key than this server has"
         case .channelUntrusted(let channel, let version, let error):
-            "\(channel) \(version), which is published, does not hold under the new targets.json: \(error)"
+            "\(channel) \(version), which is published, is not valid under the new targets.json: \(error)"
         case .channelVanished(let role):
-            "the new targets.json no longer delegates to \(role), which is published; readers refuse that while the key of "
-                + "snapshot stays"
+            "the new targets.json no longer delegates to \(role), which is published; devices reject that while snapshot "
+                + "keeps its key"
         case .channelRetired(let channel):
             "the new targets.json names the channel \(channel), which was retired for good"
         case .channelWentBack(let channel, let version, let known):
-            "the tree says \(version == 0 ? "nothing of \(channel)" : "\(channel) \(version)"), and this server has a "
-                + "\(channel) \(known); devices forget versions with this root, and would go back"
+            "the tree has \(version == 0 ? "no \(channel)" : "\(channel) \(version)"), but this server has a "
+                + "\(channel) \(known); devices forget versions with this root and would go back"
         case .twoReleases(let channel): "two releases were given for \(channel)"
         case .versionUsed(let role, let version):
             "\(role) \(version) was published with other bytes, and caches keep those for ever"

@@ -75,7 +75,7 @@ extension OnlineKey {
         offline += targets.delegations.filter { $0.name != "dial" }.map { ($0.name, $0.keys) }
         let owner = offline.first { $0.1.entry(of: publicKey) != nil }?.0
         guard let dial = targets.delegation(to: "dial") else {
-            throw .setup(document: "targets.json", rule: "delegates to no dial")
+            throw .setup(document: "targets.json", rule: "does not delegate the dial")
         }
         let online = [
             ("timestamp", root.keys(of: "timestamp")), ("snapshot", root.keys(of: "snapshot")), ("dial", dial.keys),
@@ -90,5 +90,5 @@ extension OnlineKey {
         }
     }
 
-    package static func rule(threshold: Int) -> String { "asks for \(threshold) signatures; a server makes one" }
+    package static func rule(threshold: Int) -> String { "requires \(threshold) signatures; a server makes one" }
 }
