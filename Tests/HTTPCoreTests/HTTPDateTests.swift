@@ -1,6 +1,5 @@
+import HTTPCore
 import Testing
-
-@testable import HTTPFiles
 
 @Suite("An HTTP date")
 struct HTTPDateTests {

@@ -1,3 +1,4 @@
+import HTTPCore
 import NIOCore
 
 /// Answers a connection that is refused, and closes it.

@@ -1,5 +1,6 @@
 import Gateways
 import HTTPAPI
+package import HTTPCore
 package import HTTPFiles
 import NIOConcurrencyHelpers
 import NIOCore
