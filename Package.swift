@@ -173,7 +173,7 @@ let floors = [
         ReleaseService: PatchFormat PatchCrypto PatchTrust PatchCompression PatchDelta Linux PatchStore ReleaseFolder
             Gateways PatchServer ServerRecords ServiceLifecycle NIOConcurrencyHelpers NIOCore NIOPosix SystemPackage
         ReleaseAPI: PatchFormat PatchCrypto PatchTrust PatchCompression PatchDelta PatchStore ReleaseFolder HTTPCore
-            HTTPFiles HTTPAPI Gateways PatchServer ServerRecords ReleaseService NIOConcurrencyHelpers NIOCore NIOHTTP1
+            HTTPFiles HTTPAPI Gateways PatchServer ServerRecords ReleaseService NIOConcurrencyHelpers NIOHTTP1
         """
     ),
     Floor(
