@@ -7,12 +7,12 @@ import NIOTLS
 extension TLSIdentity {
     /// Adds the handlers for a server's TLS.
     ///
-    /// - Parameter timeout: How long the handshake may take from the moment the client connects, however often bytes arrive.
-    /// - Parameter onTimeout: Called on the channel's event loop if it took longer.
-    func add(to channel: any Channel, handshakeWithin timeout: Duration, onTimeout: @escaping () -> Void) throws {
+    /// - Parameter onTimeout: Called on the channel's event loop if the handshake took longer than
+    ///   ``FileServerConfiguration/headerTimeout``.
+    func add(to channel: any Channel, of server: RunningServer, onTimeout: @escaping () -> Void) throws {
         try channel.pipeline.syncOperations.addHandlers([
-            AbruptEnd(), PlainTextRefusal(), NIOSSLServerHandler(context: context),
-            HandshakeDeadline(timeout, onTimeout),
+            AbruptEnd(), PlainTextRefusal(server), NIOSSLServerHandler(context: context),
+            HandshakeDeadline(server.configuration.headerTimeout, onTimeout),
         ])
     }
 }
@@ -41,7 +41,12 @@ private final class PlainTextRefusal: ChannelInboundHandler, RemovableChannelHan
     typealias OutboundOut = ByteBuffer
 
     private static let handshakeRecord: UInt8 = 22
+    private let server: RunningServer
     private var hasRefused = false
+
+    init(_ server: RunningServer) {
+        self.server = server
+    }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         let bytes = unwrapInboundIn(data)
@@ -55,7 +60,8 @@ private final class PlainTextRefusal: ChannelInboundHandler, RemovableChannelHan
         let response = Response(refusing: .badRequest, message: "This port speaks HTTPS.")
         var answer = response.head(keepAlive: false, date: HTTPDate.now)
         if case .bytes(let body) = response.body { answer.writeBytes(body) }
-        context.writeAndFlush(wrapOutboundOut(answer), promise: nil)
+        let sent = context.writeAndFlush(wrapOutboundOut(answer))
+        server.logUnread(response, to: context.channel, when: sent)
         // Only the output is closed, so that the client can read the answer. Its end, or the handshake's deadline, closes the rest.
         context.close(mode: .output, promise: nil)
     }

@@ -9,12 +9,14 @@ final class Refusal: ChannelInboundHandler {
     typealias OutboundOut = IOData
 
     private let response: Response
+    private let server: RunningServer
     private let waits: Bool
     private var closing: Scheduled<Void>?
 
     /// - Parameter waits: Whether the client has time to read the answer.
-    init(_ fault: RequestFault, _ source: any FileSource, waits: Bool) {
-        response = source.completing(Response(fault), to: nil)
+    init(_ fault: RequestFault, by server: RunningServer, waits: Bool) {
+        response = server.exchange.source.completing(Response(fault), to: nil)
+        self.server = server
         self.waits = waits
     }
 
@@ -23,7 +25,9 @@ final class Refusal: ChannelInboundHandler {
         if case .bytes(let body) = response.body { bytes.writeBytes(body) }
         let channel = context.channel
         let waits = waits
-        context.writeAndFlush(wrapOutboundOut(.byteBuffer(bytes))).whenComplete { _ in
+        let sent = context.writeAndFlush(wrapOutboundOut(.byteBuffer(bytes)))
+        server.logUnread(response, to: channel, when: sent)
+        sent.whenComplete { _ in
             channel.close(mode: waits ? .output : .all, promise: nil)
         }
         guard waits else { return }
