@@ -1,6 +1,8 @@
 import HTTPCore
 import Testing
 
+@testable import HTTPFiles
+
 @Suite("Proxies that are trusted")
 struct TrustedProxiesTests {
     private static let askers: [(address: String, forwarded: [String], client: String)] = [
