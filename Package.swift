@@ -291,7 +291,8 @@ let tests = rows(
     ReleaseAPITests: PatchFormat PatchCrypto PatchStore HTTPCore HTTPFiles HTTPAPI PatchServer ServerRecords
         ReleaseService ReleaseAPI NIOCore NIOHTTP1 NIOPosix SystemPackage
     PatchSyncTests: PatchFormat PatchCrypto PatchTrust PatchCompression PatchDelta PatchChoice Linux PatchStore
-        ReleaseFolder PatchFetch PatchSync PatchTesting DeviceTesting NIOConcurrencyHelpers Subprocess SystemPackage
+        ReleaseFolder HTTPCore PatchFetch PatchSync PatchTesting DeviceTesting NIOConcurrencyHelpers Subprocess
+        SystemPackage
     AssetServerTests: PatchFormat PatchCrypto Linux PatchStore HTTPCore HTTPFiles FolderUploads AssetServer PatchTesting
         HTTPTesting PageTesting NIOConcurrencyHelpers NIOCore NIOHTTP1 SystemPackage
     PageSessionsTests: PatchFormat PatchCrypto PatchCompression PatchStore HTTPCore HTTPFiles PatchFetch APIProxy
