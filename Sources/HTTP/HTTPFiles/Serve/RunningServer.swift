@@ -35,7 +35,8 @@ extension RunningServer {
             }
             if let leaving { drop(leaving.channel, of: leaving.of) }
             let loop = channel.eventLoop
-            try configuration.tls?.current.add(to: channel, of: self) {
+            let log = RefusalLog(accessLog)
+            try configuration.tls?.current.add(to: channel, handshakeWithin: configuration.headerTimeout, log) {
                 losses.add(.slow, of: group, on: loop)
             }
             let front = ConnectionFront(
@@ -50,7 +51,7 @@ extension RunningServer {
             if answers { channel.closeFuture.whenComplete { _ in connections.refusalEnded(channel) } }
             guard configuration.tls == nil else { throw ChannelError.ioOnClosedChannel }
             try channel.pipeline.syncOperations.addHandler(
-                Refusal(.tooManyConnections, by: self, waits: answers)
+                Refusal(.tooManyConnections, exchange.source, RefusalLog(accessLog), waits: answers)
             )
         case .stopping:
             throw ChannelError.ioOnClosedChannel
@@ -71,27 +72,6 @@ extension RunningServer {
         guard let headers, case .byAddress(let proxies) = configuration.sharing, !proxies.isEmpty
         else { return address }
         return proxies.client(at: address, forwarded: headers["X-Forwarded-For"])
-    }
-
-    /// Logs a response to a connection of which no request was read, once the system has accepted or refused its bytes.
-    func logUnread(_ response: Response, to channel: any Channel, when sent: EventLoopFuture<Void>) {
-        guard let accessLog else { return }
-        let begin = ContinuousClock.now
-        let address = address(at: channel.remoteAddress?.ipAddress, nil)
-        sent.whenComplete { result in
-            let isSent = if case .success = result { true } else { false }
-            accessLog(
-                AccessLogEntry(
-                    method: "-",
-                    target: "-",
-                    status: Int(response.status.code),
-                    bodyBytes: isSent ? response.body.count ?? 0 : 0,
-                    duration: begin.duration(to: .now),
-                    remoteAddress: address,
-                    userAgent: nil
-                )
-            )
-        }
     }
 
     /// Closes a connection that makes room.

@@ -7,12 +7,18 @@ import NIOTLS
 extension TLSIdentity {
     /// Adds the handlers for a server's TLS.
     ///
-    /// - Parameter onTimeout: Called on the channel's event loop if the handshake took longer than
-    ///   ``FileServerConfiguration/headerTimeout``.
-    func add(to channel: any Channel, of server: RunningServer, onTimeout: @escaping () -> Void) throws {
+    /// - Parameters:
+    ///   - timeout: How long the handshake may take from the moment the client connects, however often bytes arrive.
+    ///   - onTimeout: Called on the channel's event loop if it took longer.
+    func add(
+        to channel: any Channel,
+        handshakeWithin timeout: Duration,
+        _ log: RefusalLog,
+        onTimeout: @escaping () -> Void
+    ) throws {
         try channel.pipeline.syncOperations.addHandlers([
-            AbruptEnd(), PlainTextRefusal(server), NIOSSLServerHandler(context: context),
-            HandshakeDeadline(server.configuration.headerTimeout, onTimeout),
+            AbruptEnd(), PlainTextRefusal(log), NIOSSLServerHandler(context: context),
+            HandshakeDeadline(timeout, onTimeout),
         ])
     }
 }
@@ -41,11 +47,11 @@ private final class PlainTextRefusal: ChannelInboundHandler, RemovableChannelHan
     typealias OutboundOut = ByteBuffer
 
     private static let handshakeRecord: UInt8 = 22
-    private let server: RunningServer
+    private let log: RefusalLog
     private var hasRefused = false
 
-    init(_ server: RunningServer) {
-        self.server = server
+    init(_ log: RefusalLog) {
+        self.log = log
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
@@ -61,7 +67,7 @@ private final class PlainTextRefusal: ChannelInboundHandler, RemovableChannelHan
         var answer = response.head(keepAlive: false, date: HTTPDate.now)
         if case .bytes(let body) = response.body { answer.writeBytes(body) }
         let sent = context.writeAndFlush(wrapOutboundOut(answer))
-        server.logUnread(response, to: context.channel, when: sent)
+        log.note(response, to: context.channel, when: sent)
         // Only the output is closed, so that the client can read the answer. Its end, or the handshake's deadline, closes the rest.
         context.close(mode: .output, promise: nil)
     }

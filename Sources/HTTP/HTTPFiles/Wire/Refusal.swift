@@ -9,14 +9,14 @@ final class Refusal: ChannelInboundHandler {
     typealias OutboundOut = IOData
 
     private let response: Response
-    private let server: RunningServer
+    private let log: RefusalLog
     private let waits: Bool
     private var closing: Scheduled<Void>?
 
     /// - Parameter waits: Whether the client has time to read the answer.
-    init(_ fault: RequestFault, by server: RunningServer, waits: Bool) {
-        response = server.exchange.source.completing(Response(fault), to: nil)
-        self.server = server
+    init(_ fault: RequestFault, _ source: any FileSource, _ log: RefusalLog, waits: Bool) {
+        response = source.completing(Response(fault), to: nil)
+        self.log = log
         self.waits = waits
     }
 
@@ -26,7 +26,7 @@ final class Refusal: ChannelInboundHandler {
         let channel = context.channel
         let waits = waits
         let sent = context.writeAndFlush(wrapOutboundOut(.byteBuffer(bytes)))
-        server.logUnread(response, to: channel, when: sent)
+        log.note(response, to: channel, when: sent)
         sent.whenComplete { _ in
             channel.close(mode: waits ? .output : .all, promise: nil)
         }
