@@ -1,5 +1,4 @@
 import HTTPCore
-import PatchFetch
 import Testing
 
 @testable import ReleaseClient
