@@ -21,7 +21,7 @@ sweep: ; @.ci/setup --with-judges && PATCHLINE_SWEEP=all .ci/test --filter 'Inte
 # Half an hour each, optimised, with the address sanitizer; what fails and the grown corpus stay in FOUND.
 fuzz: ; @.ci/setup && CONFIGURATION=release SECONDS_EACH=$${SECONDS_EACH:-1800} FOUND=$${FOUND:-$$(.ci/private-folder fuzz-found)} .ci/fuzz
 # Made-up answers at each user of the HTTP client, without TLS and with it, SECONDS_EACH, from SEED on; what fails or was in flight is named by its seed.
-answers: ; @.ci/setup --with-judges && $(SWIFT_BUILD) --build-tests && PATCHLINE_ANSWERS_SECONDS=$${SECONDS_EACH:-600} PATCHLINE_ANSWERS_SEED=$${SEED:-1000} .ci/test --skip-build --filter 'HTTPPeersTests.HostileAnswerTests'
+answers: ; @.ci/setup --with-judges && $(SWIFT_BUILD) --build-tests && PATCHLINE_ANSWERS_SECONDS=$${SECONDS_EACH:-600} PATCHLINE_ANSWERS_SEED=$${SEED:-1000} .ci/test --skip-build --filter 'HTTPCoreTests.HostileAnswerTests'
 # Made-up page calls, control requests and settings at a daemon with two stores, SECONDS_EACH, from SEED on; a failure names its seed.
 calls: ; @.ci/setup --with-judges && $(SWIFT_BUILD) --build-tests && PATCHLINE_CALLS_SECONDS=$${SECONDS_EACH:-3600} PATCHLINE_CALLS_SEED=$${SEED:-1000} .ci/test --skip-build --filter 'PipelineTests.HostileCallTests'
 # What GCDWebServer recorded, from a working copy of it: make recorded CHECKOUT=DIR

@@ -127,13 +127,13 @@ let floors = [
     Floor(
         "HTTP",
         """
-        HTTPPeers: NIOCore NIOHTTP1 NIOSSL NIOTLS
-        HTTPFiles: CLinux Linux HTTPPeers ServiceLifecycle NIOConcurrencyHelpers NIOCore NIOHTTP1 NIOPosix NIOSSL NIOTLS
+        HTTPCore: NIOConcurrencyHelpers NIOCore NIOHTTP1 NIOSSL NIOTLS
+        HTTPFiles: CLinux Linux HTTPCore ServiceLifecycle NIOConcurrencyHelpers NIOCore NIOHTTP1 NIOPosix NIOSSL NIOTLS
             SystemPackage
-        HTTPAPI: PatchFormat HTTPFiles NIOConcurrencyHelpers NIOCore NIOHTTP1
-        PatchFetch: CLinux PatchFormat PatchCrypto PatchCompression HTTPPeers AsyncHTTPClient NIOConcurrencyHelpers NIOCore
+        HTTPAPI: PatchFormat HTTPCore HTTPFiles NIOConcurrencyHelpers NIOCore NIOHTTP1
+        PatchFetch: CLinux PatchFormat PatchCrypto PatchCompression HTTPCore AsyncHTTPClient NIOConcurrencyHelpers NIOCore
             NIOHTTP1 NIOPosix NIOSSL SystemPackage
-        APIProxy: PatchFormat HTTPPeers HTTPFiles PatchFetch AsyncHTTPClient NIOConcurrencyHelpers NIOCore NIOHTTP1 NIOPosix
+        APIProxy: PatchFormat HTTPCore HTTPFiles PatchFetch AsyncHTTPClient NIOConcurrencyHelpers NIOCore NIOHTTP1 NIOPosix
             NIOSSL
         """
     ),
@@ -142,15 +142,15 @@ let floors = [
         """
         Gateways: PatchFormat PatchCrypto PatchCompression
         GatewayClients: PatchFormat PatchCrypto PatchStore PatchFetch Gateways NIOConcurrencyHelpers SystemPackage
-        FolderUploads: PatchFormat Linux PatchStore HTTPFiles NIOCore NIOHTTP1 SystemPackage
+        FolderUploads: PatchFormat Linux PatchStore HTTPCore HTTPFiles NIOCore NIOHTTP1 SystemPackage
         """
     ),
     Floor(
         "Pages",
         """
         PageDiff: PatchFormat PatchCrypto
-        PageServing: PatchFormat PatchCrypto PatchCompression HTTPFiles APIProxy PageDiff NIOConcurrencyHelpers NIOCore
-            NIOHTTP1
+        PageServing: PatchFormat PatchCrypto PatchCompression HTTPCore HTTPFiles APIProxy PageDiff NIOConcurrencyHelpers
+            NIOCore NIOHTTP1
         PatchlinePages: PatchFormat PageDiff PageServing HTTPTypes Hummingbird NIOCore NIOHTTP1
         """
     ),
@@ -160,19 +160,20 @@ let floors = [
         PatchRelease: CLinux CBrotli PatchFormat PatchCrypto PatchTrust PatchCompression PatchDelta PatchLanguage Linux
             PatchStore ReleaseFolder YAMLReading Gateways SystemPackage
         ReleaseClient: PatchFormat PatchCrypto PatchTrust PatchCompression PatchDelta Linux PatchStore ReleaseFolder
-            HTTPPeers PatchFetch AsyncHTTPClient NIOConcurrencyHelpers NIOCore NIOHTTP1 SystemPackage
+            HTTPCore PatchFetch AsyncHTTPClient NIOConcurrencyHelpers NIOCore NIOHTTP1 SystemPackage
         """
     ),
     Floor(
         "Server",
         """
         PatchServer: PatchFormat PatchCrypto PatchTrust PatchCompression PatchDelta Linux PatchStore ReleaseFolder
-            YAMLReading HTTPFiles Gateways ServiceLifecycle NIOConcurrencyHelpers NIOCore NIOHTTP1 NIOPosix SystemPackage
+            YAMLReading HTTPCore HTTPFiles Gateways ServiceLifecycle NIOConcurrencyHelpers NIOCore NIOHTTP1 NIOPosix
+            SystemPackage
         ServerRecords: CSQLite PatchFormat PatchCrypto SystemPackage
         ReleaseService: PatchFormat PatchCrypto PatchTrust PatchCompression PatchDelta Linux PatchStore ReleaseFolder
             Gateways PatchServer ServerRecords ServiceLifecycle NIOConcurrencyHelpers NIOCore NIOPosix SystemPackage
-        ReleaseAPI: PatchFormat PatchCrypto PatchTrust PatchCompression PatchDelta PatchStore ReleaseFolder HTTPFiles
-            HTTPAPI Gateways PatchServer ServerRecords ReleaseService NIOConcurrencyHelpers NIOCore NIOHTTP1
+        ReleaseAPI: PatchFormat PatchCrypto PatchTrust PatchCompression PatchDelta PatchStore ReleaseFolder HTTPCore
+            HTTPFiles HTTPAPI Gateways PatchServer ServerRecords ReleaseService NIOConcurrencyHelpers NIOHTTP1
         """
     ),
     Floor(
@@ -180,17 +181,18 @@ let floors = [
         """
         PatchSync: PatchFormat PatchCrypto PatchTrust PatchCompression PatchDelta PatchChoice Linux PatchStore ReleaseFolder
             PatchFetch NIOConcurrencyHelpers SystemPackage
-        AssetServer: PatchFormat PatchCrypto PatchLanguage Linux HTTPFiles NIOConcurrencyHelpers NIOCore NIOHTTP1 NIOPosix
-            SystemPackage
-        PageSessions: PatchFormat PatchCrypto PatchCompression Linux PatchStore HTTPFiles APIProxy PageDiff AssetServer
-            NIOConcurrencyHelpers NIOCore NIOHTTP1 NIOPosix SystemPackage
+        AssetServer: PatchFormat PatchCrypto PatchLanguage Linux HTTPCore HTTPFiles NIOConcurrencyHelpers NIOCore
+            NIOHTTP1 NIOPosix SystemPackage
+        PageSessions: PatchFormat PatchCrypto PatchCompression Linux PatchStore HTTPCore HTTPFiles APIProxy PageDiff
+            AssetServer NIOConcurrencyHelpers NIOCore NIOHTTP1 NIOPosix SystemPackage
         Patchline: PatchFormat PatchCrypto PatchTrust PatchChoice Linux PatchStore ReleaseFolder HTTPFiles PatchFetch APIProxy Gateways
             GatewayClients FolderUploads PatchSync AssetServer PageSessions ServiceLifecycle Logging NIOConcurrencyHelpers
             NIOCore SystemPackage
         DeviceOutput: PatchFormat PatchTrust PatchChoice PatchStore ReleaseFolder PatchFetch PatchSync AssetServer Patchline
             NIOConcurrencyHelpers SystemPackage
-        PatchDaemon: CLinux PatchFormat PatchCrypto PatchChoice PatchStore YAMLReading HTTPFiles HTTPAPI PatchFetch
-            APIProxy PatchSync AssetServer Patchline DeviceOutput NIOConcurrencyHelpers NIOCore NIOHTTP1 NIOPosix SystemPackage
+        PatchDaemon: CLinux PatchFormat PatchCrypto PatchChoice PatchStore YAMLReading HTTPCore HTTPFiles HTTPAPI
+            PatchFetch APIProxy PatchSync AssetServer Patchline DeviceOutput NIOConcurrencyHelpers NIOCore NIOHTTP1
+            NIOPosix SystemPackage
         """
     ),
     Floor(
@@ -209,12 +211,12 @@ let floors = [
             PatchFetch Gateways PatchRelease ReleaseClient CommandKit FleetSimulation ArgumentParser NIOConcurrencyHelpers
             SystemPackage
         PatchServerCommand: PatchFormat PatchCrypto PatchTrust PatchDelta PatchChoice Linux PatchStore ReleaseFolder
-            YAMLReading HTTPPeers HTTPFiles PatchFetch APIProxy PageDiff PageServing ReleaseClient PatchServer ServerRecords
+            YAMLReading HTTPCore HTTPFiles PatchFetch APIProxy PageDiff PageServing ReleaseClient PatchServer ServerRecords
             ReleaseService ReleaseAPI CommandKit FleetSimulation ArgumentParser ServiceLifecycle UnixSignals Logging NIOCore
             NIOHTTP1 NIOPosix NIOSSL SystemPackage
-        PatchSyncCommand: PatchFormat PatchCrypto PatchTrust PatchChoice Linux PatchStore ReleaseFolder HTTPFiles PatchFetch
-            APIProxy Gateways GatewayClients PatchSync AssetServer Patchline DeviceOutput PatchDaemon CommandKit
-            ArgumentParser UnixSignals NIOConcurrencyHelpers SystemPackage
+        PatchSyncCommand: PatchFormat PatchCrypto PatchTrust PatchChoice Linux PatchStore ReleaseFolder HTTPCore
+            HTTPFiles PatchFetch APIProxy Gateways GatewayClients PatchSync AssetServer Patchline DeviceOutput
+            PatchDaemon CommandKit ArgumentParser UnixSignals NIOConcurrencyHelpers SystemPackage
         PatchScriptCommand: PatchFormat PatchCrypto PatchLanguage Linux PatchStore PatchRuntime CommandKit ArgumentParser
             SystemPackage
         """
@@ -236,9 +238,10 @@ let shared = rows(
     """
     PatchTesting: PatchFormat PatchCrypto PatchTrust Linux PatchStore NIOConcurrencyHelpers SystemPackage
     DeviceTesting: PatchFormat PatchCrypto PatchTrust PatchCompression PatchDelta PatchChoice PatchStore ReleaseFolder
-        PatchFetch PatchSync PatchTesting NIOConcurrencyHelpers SystemPackage
+        HTTPCore PatchFetch PatchSync PatchTesting NIOConcurrencyHelpers SystemPackage
     HTTPTesting: HTTPFiles NIOCore NIOSSL Subprocess
-    PageTesting: PatchCrypto HTTPFiles AssetServer NIOConcurrencyHelpers NIOCore NIOHTTP1 NIOPosix SystemPackage
+    PageTesting: PatchCrypto HTTPCore HTTPFiles AssetServer NIOConcurrencyHelpers NIOCore NIOHTTP1 NIOPosix
+        SystemPackage
     ServerTesting: PatchFormat PatchCrypto PatchTrust Linux PatchStore ReleaseFolder HTTPFiles PatchServer PatchTesting
         NIOConcurrencyHelpers SystemPackage
     """
@@ -259,52 +262,55 @@ let tests = rows(
     PatchDeltaTests: PatchFormat PatchCrypto PatchCompression PatchDelta Subprocess
     PatchChoiceTests: PatchFormat PatchCrypto PatchTrust PatchChoice PatchTesting DeviceTesting
     PatchStoreTests: PatchFormat Linux PatchStore PatchTesting SystemPackage
-    HTTPPeersTests: PatchFormat PatchStore HTTPPeers HTTPFiles PatchFetch APIProxy ReleaseClient PatchSync PatchTesting HTTPTesting
+    HTTPCoreTests: PatchFormat PatchStore HTTPCore HTTPFiles PatchFetch APIProxy ReleaseClient PatchSync PatchTesting HTTPTesting
         AsyncHTTPClient NIOConcurrencyHelpers NIOCore NIOHTTP1 NIOPosix NIOSSL Subprocess SystemPackage
-    HTTPFilesTests: Linux PatchStore HTTPFiles FolderUploads PatchTesting NIOConcurrencyHelpers NIOCore NIOHTTP1
-        NIOPosix NIOSSL Subprocess SystemPackage
-    HTTPAPITests: PatchFormat HTTPFiles HTTPAPI NIOConcurrencyHelpers NIOCore NIOHTTP1
-    PatchFetchTests: PatchFormat PatchCrypto PatchCompression HTTPPeers PatchFetch AsyncHTTPClient NIOConcurrencyHelpers
+    HTTPFilesTests: Linux PatchStore HTTPCore HTTPFiles FolderUploads PatchTesting NIOConcurrencyHelpers NIOCore
+        NIOHTTP1 NIOPosix NIOSSL Subprocess SystemPackage
+    HTTPAPITests: PatchFormat HTTPCore HTTPFiles HTTPAPI NIOConcurrencyHelpers NIOCore NIOHTTP1
+    PatchFetchTests: PatchFormat PatchCrypto PatchCompression HTTPCore PatchFetch AsyncHTTPClient NIOConcurrencyHelpers
         NIOCore NIOPosix NIOSSL Subprocess SystemPackage
-    APIProxyTests: PatchFormat HTTPFiles PatchFetch APIProxy PatchTesting HTTPTesting AsyncHTTPClient NIOConcurrencyHelpers
-        NIOCore NIOHTTP1 NIOPosix SystemPackage
+    APIProxyTests: PatchFormat HTTPCore HTTPFiles PatchFetch APIProxy PatchTesting HTTPTesting AsyncHTTPClient
+        NIOConcurrencyHelpers NIOCore NIOHTTP1 NIOPosix SystemPackage
     GatewaysTests: PatchFormat PatchCrypto PatchCompression Gateways PatchTesting
-    GatewayClientsTests: PatchFormat PatchCrypto PatchStore HTTPFiles PatchFetch Gateways GatewayClients Patchline
-        PatchTesting HTTPTesting NIOCore SystemPackage
+    GatewayClientsTests: PatchFormat PatchCrypto PatchStore HTTPCore HTTPFiles PatchFetch Gateways GatewayClients
+        Patchline PatchTesting HTTPTesting NIOCore SystemPackage
     PageDiffTests: PatchFormat PatchCrypto PageDiff PatchTesting Subprocess SystemPackage
     PageServingTests: PatchFormat PatchCrypto PatchCompression PageDiff PageServing PatchlinePages Hummingbird NIOCore
         NIOHTTP1 Subprocess
     PatchReleaseTests: PatchFormat PatchCrypto PatchTrust PatchCompression PatchDelta Linux PatchStore ReleaseFolder
         YAMLReading PatchRelease PatchTesting Subprocess SystemPackage
-    ReleaseClientTests: PatchFormat PatchCrypto PatchTrust PatchStore ReleaseFolder HTTPFiles PatchFetch ReleaseClient
-        NIOConcurrencyHelpers NIOCore NIOHTTP1 SystemPackage
+    ReleaseClientTests: PatchFormat PatchCrypto PatchTrust PatchStore ReleaseFolder HTTPCore HTTPFiles PatchFetch
+        ReleaseClient NIOConcurrencyHelpers NIOCore NIOHTTP1 SystemPackage
     PatchServerTests: PatchFormat PatchCrypto PatchTrust PatchCompression PatchDelta Linux PatchStore ReleaseFolder
-        HTTPFiles PatchServer PatchTesting ServerTesting ServiceLifecycle NIOConcurrencyHelpers NIOCore NIOHTTP1
-        Subprocess SystemPackage
+        HTTPCore HTTPFiles PatchServer PatchTesting ServerTesting ServiceLifecycle NIOConcurrencyHelpers NIOCore
+        NIOHTTP1 Subprocess SystemPackage
     ServerRecordsTests: PatchFormat PatchCrypto ServerRecords NIOConcurrencyHelpers SystemPackage
     ReleaseServiceTests: PatchFormat PatchCrypto PatchTrust PatchCompression PatchDelta PatchStore ReleaseFolder
-        HTTPFiles Gateways PatchServer ServerRecords ReleaseService PatchTesting ServerTesting NIOConcurrencyHelpers
-        NIOCore NIOHTTP1 NIOPosix SystemPackage
-    ReleaseAPITests: PatchFormat PatchCrypto PatchStore HTTPFiles HTTPAPI PatchServer ServerRecords ReleaseService ReleaseAPI
-        NIOCore NIOHTTP1 NIOPosix SystemPackage
+        HTTPCore HTTPFiles Gateways PatchServer ServerRecords ReleaseService PatchTesting ServerTesting
+        NIOConcurrencyHelpers NIOCore NIOHTTP1 NIOPosix SystemPackage
+    ReleaseAPITests: PatchFormat PatchCrypto PatchStore HTTPCore HTTPFiles HTTPAPI PatchServer ServerRecords
+        ReleaseService ReleaseAPI NIOCore NIOHTTP1 NIOPosix SystemPackage
     PatchSyncTests: PatchFormat PatchCrypto PatchTrust PatchCompression PatchDelta PatchChoice Linux PatchStore
-        ReleaseFolder PatchFetch PatchSync PatchTesting DeviceTesting NIOConcurrencyHelpers Subprocess SystemPackage
-    AssetServerTests: PatchFormat PatchCrypto Linux PatchStore HTTPFiles FolderUploads AssetServer PatchTesting
+        ReleaseFolder HTTPCore PatchFetch PatchSync PatchTesting DeviceTesting NIOConcurrencyHelpers Subprocess
+        SystemPackage
+    AssetServerTests: PatchFormat PatchCrypto Linux PatchStore HTTPCore HTTPFiles FolderUploads AssetServer PatchTesting
         HTTPTesting PageTesting NIOConcurrencyHelpers NIOCore NIOHTTP1 SystemPackage
-    PageSessionsTests: PatchFormat PatchCrypto PatchCompression PatchStore HTTPFiles PatchFetch APIProxy PageDiff
-        AssetServer PageSessions PatchTesting HTTPTesting AsyncHTTPClient NIOConcurrencyHelpers NIOCore NIOHTTP1 SystemPackage
-    PatchlineTests: PatchFormat PatchCrypto PatchTrust PatchChoice PatchStore HTTPFiles PatchFetch PatchSync AssetServer Patchline
-        PatchTesting DeviceTesting PageTesting Logging NIOConcurrencyHelpers NIOCore NIOHTTP1 NIOPosix SystemPackage
-    PatchDaemonTests: PatchFormat PatchCrypto PatchTrust PatchChoice PatchStore HTTPFiles HTTPAPI PatchFetch APIProxy PatchSync AssetServer
-        Patchline DeviceOutput PatchDaemon CommandKit PatchTesting DeviceTesting PageTesting NIOConcurrencyHelpers
-        Subprocess SystemPackage
+    PageSessionsTests: PatchFormat PatchCrypto PatchCompression PatchStore HTTPCore HTTPFiles PatchFetch APIProxy
+        PageDiff AssetServer PageSessions PatchTesting HTTPTesting AsyncHTTPClient NIOConcurrencyHelpers NIOCore
+        NIOHTTP1 SystemPackage
+    PatchlineTests: PatchFormat PatchCrypto PatchTrust PatchChoice PatchStore HTTPCore HTTPFiles PatchFetch PatchSync
+        AssetServer Patchline PatchTesting DeviceTesting PageTesting Logging NIOConcurrencyHelpers NIOCore NIOHTTP1
+        NIOPosix SystemPackage
+    PatchDaemonTests: PatchFormat PatchCrypto PatchTrust PatchChoice PatchStore HTTPCore HTTPFiles HTTPAPI PatchFetch
+        APIProxy PatchSync AssetServer Patchline DeviceOutput PatchDaemon CommandKit PatchTesting DeviceTesting
+        PageTesting NIOConcurrencyHelpers Subprocess SystemPackage
     PatchRuntimeTests: PatchFormat PatchLanguage PatchRuntime
     PatchlineScriptsTests: PatchFormat PatchChoice PatchStore PatchSync Patchline PatchRuntime PatchlineScripts
         PatchTesting DeviceTesting NIOConcurrencyHelpers SystemPackage
     CommandKitTests: PatchFormat PatchCrypto PatchTrust CommandKit ArgumentParser SystemPackage
     FleetSimulationTests: PatchFormat PatchCrypto PatchChoice PatchSync FleetSimulation DeviceTesting
     TranscriptTests: PatchFormat PatchCrypto PatchTrust PatchCompression PatchDelta PatchChoice PatchLanguage Linux
-        PatchStore ReleaseFolder HTTPPeers HTTPFiles HTTPAPI PatchFetch APIProxy Gateways GatewayClients PageDiff PatchRelease
+        PatchStore ReleaseFolder HTTPCore HTTPFiles HTTPAPI PatchFetch APIProxy Gateways GatewayClients PageDiff PatchRelease
         ReleaseClient PatchServer ServerRecords ReleaseService ReleaseAPI PatchSync AssetServer Patchline DeviceOutput
         PatchDaemon PatchRuntime CommandKit PatchSignCommand PatchServerCommand PatchSyncCommand PatchScriptCommand
         PatchTesting ArgumentParser NIOCore NIOHTTP1 SystemPackage

@@ -1,4 +1,4 @@
-import HTTPFiles
+import HTTPCore
 import Testing
 
 @testable import APIProxy

@@ -1,5 +1,6 @@
 import APIProxy
 import AsyncHTTPClient
+import HTTPCore
 import HTTPFiles
 import HTTPTesting
 import NIOConcurrencyHelpers

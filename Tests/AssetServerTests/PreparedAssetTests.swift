@@ -1,3 +1,4 @@
+import HTTPCore
 import PatchCrypto
 import HTTPFiles
 import NIOConcurrencyHelpers

@@ -1,4 +1,5 @@
 import Foundation
+import HTTPCore
 import HTTPFiles
 import NIOHTTP1
 import PatchFormat

@@ -1,4 +1,5 @@
 import FolderUploads
+import HTTPCore
 import HTTPFiles
 import NIOHTTP1
 import PageTesting

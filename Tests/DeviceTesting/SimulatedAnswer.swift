@@ -1,3 +1,4 @@
+import HTTPCore
 import PatchCompression
 import PatchFetch
 import PatchFormat

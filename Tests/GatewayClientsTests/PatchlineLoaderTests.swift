@@ -1,5 +1,6 @@
 import FoundationEssentials
 import Gateways
+import HTTPCore
 import HTTPFiles
 import HTTPTesting
 import NIOCore

@@ -1,4 +1,5 @@
 import Glibc
+import HTTPCore
 import NIOConcurrencyHelpers
 import NIOHTTP1
 import Testing

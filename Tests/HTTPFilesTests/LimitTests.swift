@@ -1,3 +1,4 @@
+import HTTPCore
 import Testing
 
 @testable import HTTPFiles
@@ -131,6 +132,10 @@ struct LimitTests {
                     #expect(refusal.status == 503 && refusal.text == "Too many connections.\n")
                     #expect(await second.rest() == [])
                 }
+                // The refusal is the first response that ended, and has its line.
+                let entry = try #require(await server.accessLog.first { _ in true })
+                #expect((entry.method, entry.target, entry.status, entry.bodyBytes) == ("-", "-", 503, 22))
+                #expect(entry.remoteAddress == "127.0.0.1" && entry.userAgent == nil)
                 open.yield()
                 #expect(try await first.response().status == 200)
                 // Now it waits, and goes for a newcomer.

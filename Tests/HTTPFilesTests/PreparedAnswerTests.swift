@@ -1,3 +1,4 @@
+import HTTPCore
 import Linux
 import Foundation
 import NIOHTTP1

@@ -1,4 +1,5 @@
 import Foundation
+import HTTPCore
 import NIOCore
 import NIOHTTP1
 import Testing
@@ -103,15 +104,5 @@ struct RememberedAnswersTests {
         let response = Response(status: .ok, headers: ["X": "\r\nDate: x", "Date": "never"], body: .none)
         let head = String(buffer: response.head(keepAlive: true, date: HTTPDate.text(at: 0)))
         #expect(head.components(separatedBy: "\r\nDate: ").count == 2)
-    }
-
-    @Test func `is written once for each second`() {
-        var latest = HTTPDate.Latest()
-        let texts = [0, 0, 1].map { latest.text(at: $0) }
-        #expect(
-            texts == Array(repeating: "Thu, 01 Jan 1970 00:00:00 GMT", count: 2) + ["Thu, 01 Jan 1970 00:00:01 GMT"]
-        )
-        #expect(latest.second == 1 && latest.text == texts[2])
-        #expect(latest.text.utf8.count == HTTPDate.length)
     }
 }

@@ -1,3 +1,4 @@
+import HTTPCore
 import HTTPFiles
 import NIOHTTP1
 import Testing

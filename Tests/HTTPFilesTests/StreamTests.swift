@@ -1,4 +1,5 @@
 import Dispatch
+import HTTPCore
 import NIOCore
 import NIOHTTP1
 import NIOPosix

@@ -1,3 +1,4 @@
+import HTTPCore
 import HTTPFiles
 import NIOCore
 import NIOPosix
@@ -144,6 +145,8 @@ struct TLSTests {
         try await running { server, _ in
             let response = try await server.get("/")
             #expect((response.status, response.text) == (400, "This port speaks HTTPS.\n"))
+            let entry = try #require(await server.accessLog.first { _ in true })
+            #expect((entry.method, entry.target, entry.status, entry.bodyBytes) == ("-", "-", 400, 24))
             #expect(response["Connection"] == "close")
         }
     }

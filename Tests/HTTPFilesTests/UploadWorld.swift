@@ -1,4 +1,5 @@
 @testable import FolderUploads
+import HTTPCore
 import HTTPFiles
 import NIOHTTP1
 import PatchStore

@@ -1,5 +1,6 @@
 @testable import FolderUploads
 import Foundation
+import HTTPCore
 import HTTPFiles
 import NIOConcurrencyHelpers
 import NIOHTTP1

@@ -1,4 +1,5 @@
 package import AssetServer
+import HTTPCore
 package import HTTPFiles
 package import NIOHTTP1
 import PatchCrypto

@@ -1,3 +1,4 @@
+import HTTPCore
 import PatchFetch
 import PatchSync
 import Testing

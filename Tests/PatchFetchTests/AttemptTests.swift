@@ -1,4 +1,4 @@
-import HTTPPeers
+import HTTPCore
 import Testing
 
 @testable import PatchFetch

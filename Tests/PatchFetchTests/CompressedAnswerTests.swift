@@ -1,4 +1,4 @@
-import HTTPPeers
+import HTTPCore
 import PatchCompression
 import PatchFormat
 import PatchCrypto

@@ -1,4 +1,4 @@
-import HTTPPeers
+import HTTPCore
 import NIOConcurrencyHelpers
 import PatchCompression
 import PatchFormat

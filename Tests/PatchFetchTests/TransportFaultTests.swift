@@ -1,5 +1,5 @@
 import AsyncHTTPClient
-import HTTPPeers
+import HTTPCore
 import NIOCore
 import NIOHTTP1
 import NIOPosix

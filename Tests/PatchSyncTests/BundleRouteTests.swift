@@ -26,7 +26,7 @@ struct BundleRouteTests {
     ) -> Requests {
         var version = NewVersion(patch, from: here, hasManifest: hasManifest) { $0 == whole?.fingerprint.sha256 }
         var bases: [InstalledPatch] = []
-        while case .pack(let digest, listed: nil) = Route(.version(version)) {
+        while case .pack(let digest) = BundleRoute(version) {
             bases += version.bases.map(\.patch).filter { $0.fingerprint.sha256 == digest }
             version.mark(digest, .withoutPack)
         }

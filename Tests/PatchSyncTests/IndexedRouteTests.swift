@@ -33,7 +33,7 @@ struct IndexedRouteTests {
         column: Int? = nil,
         whole: Int? = 100_000,
         contents: Int = 100_000
-    ) -> Route {
+    ) -> BundleRoute {
         let target = IndexedPacks.Target(manifest: 10_000, column: column, contents: contents, most: contents)
         return IndexedPacks(PackIndex(whole: whole, from: rows), from: here, to: target).cheapest
     }
@@ -48,12 +48,12 @@ struct IndexedRouteTests {
     @Test func `is the pack from another version that is here, unless nobody had it`() {
         let middle = row("b", 500, from: [pack("a", 700)])
         let direct = row("c", 600)
-        let listed = Route.pack(from: digest("c"), listed: direct.pack)
+        let listed = BundleRoute.listed(direct.pack)
         #expect(route([middle, direct], from: [base("a"), base("c", isTried: false)]) == listed)
         #expect(route([direct], from: [base("c")]) == .documents)
         // A request counts as 3,000 bytes.
         let large = row("c", 4_201)
-        let chain = Route.chain(pack("a", 700), through: middle)
+        let chain = BundleRoute.chain(pack("a", 700), through: middle)
         #expect(route([middle, large], from: [base("a"), base("c", isTried: false)]) == chain)
     }
 
@@ -70,7 +70,7 @@ struct IndexedRouteTests {
         let limit = 2_700 + 20_000 + 3_000
         for (size, isTaken) in [(limit - 701, true), (limit - 700, false)] {
             let middle = row("b", size, from: [pack("a", 700)])
-            let expected = isTaken ? Route.chain(pack("a", 700), through: middle) : .documents
+            let expected = isTaken ? BundleRoute.chain(pack("a", 700), through: middle) : .documents
             #expect(route([middle], from: [base("a")], whole: 20_000) == expected)
             #expect(route([middle], from: [base("a")], whole: nil, contents: 20_000) == expected)
             // More than what is here makes likely is not believed.
@@ -83,7 +83,7 @@ struct IndexedRouteTests {
         let with = row("b", 500, from: [pack("a", 700)])
         let without = row("c", 400, hasColumn: false, from: [pack("a", 700)])
         let bare = row("d", 400, from: [pack("a", 700, signatures: nil)])
-        let chain = Route.chain(pack("a", 700), through: with)
+        let chain = BundleRoute.chain(pack("a", 700), through: with)
         #expect(route([without, bare, with], from: [base("a")], column: column) == chain)
         #expect(
             route([without, bare, with], from: [base("a")]) == .chain(pack("a", 700), through: without),
@@ -101,7 +101,7 @@ struct IndexedRouteTests {
         #expect(route([row("b", 500, manifest: 0, from: inner)], from: [base("a")]) == .documents)
         for (manifest, isTaken) in [(85_536, true), (85_537, false)] {
             let middle = row("b", 500, manifest: manifest, from: inner)
-            let expected = isTaken ? Route.chain(inner[0], through: middle) : .documents
+            let expected = isTaken ? BundleRoute.chain(inner[0], through: middle) : .documents
             #expect(route([middle], from: [base("a")]) == expected)
         }
     }

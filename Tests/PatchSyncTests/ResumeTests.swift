@@ -1,4 +1,5 @@
 import DeviceTesting
+import HTTPCore
 import Linux
 import NIOConcurrencyHelpers
 import PatchFetch

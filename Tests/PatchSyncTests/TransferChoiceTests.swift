@@ -29,8 +29,8 @@ struct TransferChoiceTests {
         )
     }
 
-    private func choice(_ rows: [Int], _ weights: PackWeights, _ facts: PackFacts? = nil) -> Route {
-        Route(.files(missing: rows, of: weights, pack: facts, hasServer: true))
+    private func choice(_ rows: [Int], _ weights: PackWeights, _ facts: PackFacts? = nil) -> FilesRoute {
+        FilesRoute(missing: rows, of: weights, knowing: facts, hasServer: true)
     }
 
     @Test func `is the whole pack of a first install, and few files come by themselves`() throws {

@@ -1,3 +1,4 @@
+import HTTPCore
 import PatchTrust
 import DeviceTesting
 import HTTPFiles

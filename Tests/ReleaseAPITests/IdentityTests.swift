@@ -1,4 +1,4 @@
-import HTTPFiles
+import HTTPCore
 import PatchFormat
 import PatchCrypto
 import Testing

@@ -1,4 +1,5 @@
 import HTTPAPI
+import HTTPCore
 import NIOConcurrencyHelpers
 import NIOCore
 import NIOHTTP1

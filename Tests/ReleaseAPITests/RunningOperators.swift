@@ -1,4 +1,5 @@
 import FoundationEssentials
+import HTTPCore
 import HTTPFiles
 import NIOCore
 import NIOPosix

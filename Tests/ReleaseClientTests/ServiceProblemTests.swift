@@ -1,4 +1,4 @@
-import PatchFetch
+import HTTPCore
 import Testing
 
 @testable import ReleaseClient

@@ -1,4 +1,4 @@
-import HTTPPeers
+import HTTPCore
 import PatchFetch
 import PatchFormat
 import PatchStore

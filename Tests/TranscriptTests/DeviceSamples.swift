@@ -3,7 +3,7 @@ import PatchDelta
 import PatchFetch
 import APIProxy
 import HTTPFiles
-import HTTPPeers
+import HTTPCore
 import PatchChoice
 import PatchFormat
 import PatchStore

@@ -2,7 +2,7 @@ import GatewayClients
 import Gateways
 import HTTPAPI
 import HTTPFiles
-import HTTPPeers
+import HTTPCore
 import NIOHTTP1
 import PatchCompression
 import PatchDelta

@@ -1,3 +1,4 @@
+import HTTPCore
 import HTTPFiles
 import NIOCore
 import NIOHTTP1

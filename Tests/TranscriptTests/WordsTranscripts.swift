@@ -11,7 +11,7 @@ import ReleaseService
 import CommandKit
 import Testing
 
-@testable import HTTPPeers
+@testable import HTTPCore
 
 @Suite("What stands in a line or a document for people")
 struct WordsTranscripts {

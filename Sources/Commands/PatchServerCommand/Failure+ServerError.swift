@@ -32,6 +32,7 @@ extension Failure {
         case let error as OpeningTrouble: self = error.failure
         case let error as ServerError: self.init(error)
         case let error as ExportError: self.init(error)
+        case let error as BackupError: self.init(error)
         case let error as FileError: self.init("\(error)", hint: ServerError.file(error).hint, code: .disk)
         case let error as ReleaseError: self.init(ServerError.release(error))
         case let error as RecordError: self.init(error)

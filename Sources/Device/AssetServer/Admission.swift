@@ -1,3 +1,4 @@
+import HTTPCore
 package import HTTPFiles
 package import NIOHTTP1
 import PatchFormat

@@ -1,3 +1,4 @@
+import HTTPCore
 package import HTTPFiles
 import NIOHTTP1
 import NIOPosix

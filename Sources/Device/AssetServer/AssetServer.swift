@@ -1,3 +1,4 @@
+package import HTTPCore
 import PatchCrypto
 package import HTTPFiles
 import NIOConcurrencyHelpers

@@ -1,4 +1,5 @@
 import APIProxy
+import HTTPCore
 import HTTPFiles
 import NIOHTTP1
 import PageDiff

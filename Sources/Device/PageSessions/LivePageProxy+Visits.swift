@@ -1,5 +1,6 @@
 import APIProxy
 import AssetServer
+import HTTPCore
 import HTTPFiles
 import NIOConcurrencyHelpers
 import NIOCore

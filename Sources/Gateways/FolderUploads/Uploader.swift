@@ -1,3 +1,4 @@
+import HTTPCore
 import Linux
 package import HTTPFiles
 import NIOCore

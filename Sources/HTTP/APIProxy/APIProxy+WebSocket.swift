@@ -1,5 +1,5 @@
 import HTTPFiles
-import HTTPPeers
+import HTTPCore
 import NIOConcurrencyHelpers
 import NIOCore
 import NIOHTTP1

@@ -1,6 +1,6 @@
 import AsyncHTTPClient
 package import HTTPFiles
-import HTTPPeers
+package import HTTPCore
 import NIOCore
 import NIOHTTP1
 import NIOPosix

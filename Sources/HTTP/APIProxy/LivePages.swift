@@ -1,4 +1,4 @@
-import HTTPFiles
+import HTTPCore
 package import NIOHTTP1
 import PatchFormat
 

@@ -1,4 +1,4 @@
-package import HTTPFiles
+package import HTTPCore
 
 /// The paths of a rule: a regular expression that matches the whole of a decoded path.
 ///

@@ -1,3 +1,4 @@
+import HTTPCore
 import HTTPFiles
 
 /// Forwards requests for these paths to these servers.

@@ -1,4 +1,5 @@
-package import HTTPFiles
+package import HTTPCore
+import HTTPFiles
 import NIOHTTP1
 
 /// All rules of a device.

@@ -1,3 +1,5 @@
+import HTTPCore
+
 /// A cookie of an upstream as the device's origin can keep it (RFC 6265).
 ///
 /// `Domain` is removed, so the cookie belongs to the device's origin. `Secure` and the attributes that require it (`SameSite=None`,

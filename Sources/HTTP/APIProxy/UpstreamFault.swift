@@ -1,5 +1,5 @@
 import HTTPFiles
-import HTTPPeers
+import HTTPCore
 import NIOHTTP1
 import PatchFetch
 

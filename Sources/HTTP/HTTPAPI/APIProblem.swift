@@ -1,4 +1,4 @@
-package import HTTPFiles
+package import HTTPCore
 package import NIOHTTP1
 package import PatchFormat
 

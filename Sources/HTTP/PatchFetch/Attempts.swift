@@ -1,3 +1,5 @@
+package import HTTPCore
+
 /// Counts a request's failed tries and decides about the next one.
 ///
 /// Pure. Progress restarts the count: a bad line is slow, and no reason to give up.

@@ -1,4 +1,4 @@
-package import HTTPPeers
+package import HTTPCore
 package import PatchCompression
 
 /// Why a fetch failed.

@@ -1,3 +1,4 @@
+import HTTPCore
 import NIOHTTP1
 import PatchCompression
 import PatchFormat

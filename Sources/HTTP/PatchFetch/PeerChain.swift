@@ -1,5 +1,5 @@
 import Glibc
-import HTTPPeers
+import HTTPCore
 import NIOCore
 import NIOPosix
 import NIOSSL

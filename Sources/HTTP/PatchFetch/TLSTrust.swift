@@ -1,5 +1,5 @@
 package import AsyncHTTPClient
-import HTTPPeers
+import HTTPCore
 import NIOCore
 package import NIOSSL
 import PatchFormat

@@ -1,5 +1,5 @@
 import AsyncHTTPClient
-package import HTTPPeers
+package import HTTPCore
 import NIOCore
 import NIOHTTP1
 import NIOPosix

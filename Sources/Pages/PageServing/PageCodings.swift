@@ -1,4 +1,4 @@
-import HTTPFiles
+import HTTPCore
 import NIOHTTP1
 import PatchCompression
 import PatchFormat

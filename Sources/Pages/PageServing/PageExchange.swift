@@ -1,4 +1,4 @@
-import HTTPFiles
+import HTTPCore
 import NIOConcurrencyHelpers
 package import NIOHTTP1
 import PageDiff

@@ -1,4 +1,5 @@
 package import APIProxy
+import HTTPCore
 package import HTTPFiles
 import NIOCore
 package import NIOHTTP1

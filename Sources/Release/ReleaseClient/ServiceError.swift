@@ -1,4 +1,4 @@
-package import HTTPPeers
+package import HTTPCore
 package import PatchFetch
 package import PatchFormat
 package import PatchStore

@@ -1,4 +1,4 @@
-package import PatchFetch
+package import HTTPCore
 import PatchFormat
 
 /// A release service's reason for rejecting a request (RFC 9457).

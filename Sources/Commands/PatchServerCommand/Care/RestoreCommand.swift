@@ -5,6 +5,7 @@ import PatchServer
 import PatchStore
 import PatchCrypto
 import PatchTrust
+import ReleaseService
 import ServerRecords
 import SystemPackage
 
@@ -78,23 +79,36 @@ struct RestoreCommand: AsyncParsableCommand {
     func run() async throws {
         try await reporting(json: json) {
             let data = folder.folder
+            let allowed = ProcessEnvironment.allowsTestingKeys
             let done: RestoredServer
             if let directory {
-                let work = try BackupRestoration(FilePath(argument: directory), to: data)
+                let work = try RestoreBackup(FilePath(argument: directory), to: data, allowsTestingKeys: allowed)
                 if !work.isDescribed {
                     Console.standardError.line(
                         "warning: the backup is of an older patchsrv and has no digests: lost tokens, history or entries of "
                             + "the audit log would not be noticed"
                     )
                 }
-                done = try await work.run(try opened(work.backup), above: above ?? 0)
+                done = try await work.run(
+                    try opened(work.backup),
+                    above: above ?? 0,
+                    by: .here,
+                    clock: ProcessEnvironment.now,
+                    showing: BackupCommand.showingCopy
+                )
             } else {
                 guard try !data.allApps(files: DiskFiles()).isEmpty else { throw Failure.noApps(in: data) }
                 let alone = try Self.alone(in: data)
                 let keys = try opened(data)
                 let lock = try data.locked(files: DiskFiles())
-                done = try RestoredServer(settling: data, keys, above: above ?? 0)
-                try await data.records().commit([], noting: done.event)
+                done = try RestoredServer(
+                    settling: data,
+                    keys,
+                    above: above ?? 0,
+                    allowsTestingKeys: allowed,
+                    clock: ProcessEnvironment.now
+                )
+                try await data.records().commit([], noting: done.event(by: .here))
                 lock.release()
                 alone.release()
             }
@@ -149,5 +163,46 @@ struct RestoreCommand: AsyncParsableCommand {
             "Later changes are not in it: releases, dials and parameters, revoked tokens, places. Publish "
                 + "later releases again, in their order, before anything new."
         )
+    }
+}
+
+extension RestoredServer {
+    var json: JSON {
+        .fields([
+            ("whole", .bool(isWhole)), ("apps", .array(apps.map(\.json))), ("audit", audit.map(\.json)),
+        ])
+    }
+}
+
+extension RestoredServer.App {
+    var json: JSON {
+        numbers.adding([
+            ("signedBefore", restored.signedAt.map { .text($0.description) }),
+            ("timestamp", signed.map { .integer($0.timestamp) }), ("snapshot", signed.map { .integer($0.snapshot) }),
+            ("dial", signed.map { .integer($0.dial) }), ("expires", signed.map { .text($0.expires.description) }),
+            (
+                "faults",
+                .array(
+                    report.faults.filter(\.rule.isFault).map { .text("\($0.path): \($0.rule.rawValue): \($0.detail)") }
+                )
+            ),
+        ])
+    }
+
+    /// - Parameter made: The time of the backup, or nil if the folder was restored in another way.
+    func lines(made: UTCTime?) -> [String] {
+        let releases = channels.map { "\($0.name) \($0.version)" }.joined(separator: ", ")
+        let time = (made ?? restored.signedAt).map { ", as it was at \($0)" } ?? ""
+        var lines = ["restored \(restored.app)\(time): \(releases.isEmpty ? "nothing published yet" : releases)"]
+        if let signed {
+            lines.append("  signed above the versions that devices may have: timestamp \(signed.timestamp), until \(signed.expires)")
+        } else {
+            lines.append(
+                "  nothing was signed\(unsigned.map { " (\($0))" } ?? ""): the next patchsrv refresh signs above "
+                    + "\(restored.above)"
+            )
+        }
+        lines += report.faults.filter(\.rule.isFault).map { "  ✗ \($0.path): \($0.rule.rawValue): \($0.detail)" }
+        return lines
     }
 }

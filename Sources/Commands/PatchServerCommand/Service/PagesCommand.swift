@@ -1,6 +1,7 @@
 import APIProxy
 import ArgumentParser
 import CommandKit
+import HTTPCore
 import HTTPFiles
 import PageServing
 import PatchFetch

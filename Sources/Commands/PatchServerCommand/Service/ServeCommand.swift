@@ -1,5 +1,6 @@
 import ArgumentParser
 import CommandKit
+import HTTPCore
 import HTTPFiles
 import NIOCore
 import PatchFormat

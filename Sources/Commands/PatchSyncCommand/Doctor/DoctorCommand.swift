@@ -1,7 +1,7 @@
 import ArgumentParser
 import CommandKit
 import DeviceOutput
-import HTTPFiles
+import HTTPCore
 import NIOConcurrencyHelpers
 import PatchDaemon
 import PatchFetch

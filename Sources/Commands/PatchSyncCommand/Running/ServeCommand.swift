@@ -208,15 +208,6 @@ struct ServeCommand: LastingCommand {
     }
 }
 
-extension DeviceEvent {
-    fileprivate var changesWhatRuns: Bool {
-        switch self {
-        case .serving, .withdrawn, .rolledBack: true
-        default: false
-        }
-    }
-}
-
 extension StopDeadline {
     /// Responses in progress have ten seconds.
     ///

@@ -1,4 +1,4 @@
-import HTTPFiles
+import HTTPCore
 import NIOHTTP1
 
 /// The place in a page where scripts are inserted, and the page's content type after that.

@@ -55,7 +55,13 @@ extension DeviceEvent {
     var isOfRemovedStore: Bool {
         switch self {
         case .trouble, .stateFault, .synced(.failure), .parametersTrouble: true
-        default: false
+        case .nothingInstalled, .serving, .following, .withdrawn, .damaged, .confirmed, .rolledBack, .scriptFailed,
+            .scriptsLeftOut, .stalePage, .unproven, .superseded, .bundleMissing, .parametersChanged:
+            false
+        case .syncing, .synced(.success), .portTaken, .fileTrouble: false
+        case .update, .updateDone, .failed, .noRoom, .script, .asked, .awaiting: false
+        case .approved, .postponed, .postponementEnded: false
+        case .made, .differs, .follows, .removed, .listening, .proxyLine, .storeFailed: false
         }
     }
 }

@@ -1,4 +1,4 @@
-package import PatchFetch
+package import HTTPCore
 
 /// Determines when the server is contacted next.
 ///

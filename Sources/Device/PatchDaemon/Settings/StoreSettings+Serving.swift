@@ -1,6 +1,6 @@
 import APIProxy
 import AssetServer
-import HTTPFiles
+import HTTPCore
 import PatchChoice
 package import PatchFetch
 import PatchFormat

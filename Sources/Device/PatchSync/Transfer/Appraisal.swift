@@ -139,7 +139,7 @@ extension Appraisal {
     private mutating func objects(
         of patch: InstalledPatch,
         _ whole: WireSize
-    ) async throws(SyncError) -> (Route, WireSize)? {
+    ) async throws(SyncError) -> (FilesRoute, WireSize)? {
         guard let manifest = try check.manifest(of: patch) else { return nil }
         let facts = try store.wrapped { () throws(FileError) in
             try store.objects.packFacts(of: patch.fingerprint.sha256)
@@ -159,7 +159,7 @@ extension Appraisal {
         }
         let weights = PackWeights(manifest.assets)
         let costs = TransferCosts(missing: rows, of: weights, knowing: facts)
-        let route = Route(.files(missing: rows, of: weights, pack: facts, hasServer: true))
+        let route = FilesRoute(missing: rows, of: weights, knowing: facts, hasServer: true)
         switch route {
         case .fullPack:
             // The pack is only read up to the last missing object.
@@ -168,8 +168,8 @@ extension Appraisal {
             let size = facts == nil ? whole.bytes.map { .about($0) } ?? .unknown : WireSize.about(costs.bytes)
             return (route, rest == 0 ? size : size + .about(rest))
         case .packRanges: return (route, .about(costs.bytes + rest))
-        case _ where rows.count + begun.count > Self.mostAsked: return (route, .about(costs.bytes + rest))
-        default:
+        case .objects:
+            guard rows.count + begun.count <= Self.mostAsked else { return (route, .about(costs.bytes + rest)) }
             var size = WireSize.nothing
             for object in rows.map({ manifest.assets[$0].fingerprint }) + begun {
                 let path = URLLayout.object(object.sha256)
@@ -196,8 +196,8 @@ extension Appraisal {
         var version = NewVersion(wanted, plan, in: store, hasManifest: hasManifest)
         var held = HeldVersions()
         while true {
-            switch Route(.version(version)) {
-            case .pack(let digest, listed: nil):
+            switch BundleRoute(version) {
+            case .pack(let digest):
                 guard let base = version.hold(digest, for: patch, in: &held, store, &check) else { continue }
                 switch try await pack(from: base, digest, to: patch, index?.0, needsColumn: needsColumn) {
                 case .priced(let facts): return facts
@@ -209,7 +209,7 @@ extension Appraisal {
                 held.others = store.kept(of: patch, in: list.list.channel, besides: version.indexBases.map(\.patch))
                 let column = signatures == .required ? patch.column.flatMap { plan.columnSizes[$0] } : nil
                 version.packs = IndexedPacks(index.0, to: patch, from: held, column: column, in: store)
-            case .pack(_, let pack?):
+            case .listed(let pack):
                 let steps = [(BasePack(manifest: patch.fingerprint.sha256, base: pack.base), pack)]
                 guard let base = held.base(pack.base, for: patch, in: store, &check) else { return nil }
                 return try await listed(steps, from: base, to: patch, index: index?.bytes, needsColumn: needsColumn)
@@ -227,7 +227,7 @@ extension Appraisal {
                     needsColumn: needsColumn,
                     canMakeColumn: row.column != nil
                 )
-            default: return nil
+            case .documents: return nil
             }
         }
     }

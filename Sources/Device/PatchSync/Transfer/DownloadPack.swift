@@ -101,8 +101,8 @@ struct DownloadPack {
         // If the manifest is stored, the cost without a pack is known.
         let most = hasManifest && version.nextBase != nil ? try costWithoutPack(&download) : nil
         while true {
-            switch Route(.version(version)) {
-            case .pack(let digest, listed: nil):
+            switch BundleRoute(version) {
+            case .pack(let digest):
                 guard let base = version.hold(digest, for: patch, in: &held, store, &download.check) else { continue }
                 let step = step(from: base, digest)
                 switch try await deliver(step, upTo: most, &download) {
@@ -121,13 +121,13 @@ struct DownloadPack {
                 held.others = store.kept(of: patch, in: channel, besides: version.indexBases.map(\.patch))
                 let column = download.signatures == .required ? patch.column.flatMap { plan.columnSizes[$0] } : nil
                 version.packs = IndexedPacks(index, to: patch, from: held, column: column, in: store)
-            case .pack(let digest, let pack?):
-                guard let base = held.base(digest, for: patch, in: store, &download.check) else { return nil }
+            case .listed(let pack):
+                guard let base = held.base(pack.base, for: patch, in: store, &download.check) else { return nil }
                 return try await openListed(pack, from: base, &download)
             case .chain(let first, let row):
                 guard let base = held.base(first.base, for: patch, in: store, &download.check) else { return nil }
                 return try await openChain(first, through: row, from: base, &download)
-            default: return nil
+            case .documents: return nil
             }
         }
     }

@@ -42,10 +42,10 @@ struct IndexedPacks {
         (self.index, self.here, self.target) = (index, here, target)
     }
 
-    /// A pack, a chain of two packs, or ``Route/documents`` if no pack costs less.
-    var cheapest: Route {
-        var best = (cost: Self.documents(index, target), route: Route.documents)
-        func offer(_ steps: [PackIndex.Pack], by base: Base, _ row: PackIndex.Row, _ route: Route) {
+    /// A pack, a chain of two packs, or ``BundleRoute/documents`` if no pack costs less.
+    var cheapest: BundleRoute {
+        var best = (cost: Self.documents(index, target), route: BundleRoute.documents)
+        func offer(_ steps: [PackIndex.Pack], by base: Base, _ row: PackIndex.Row, _ route: BundleRoute) {
             let signatures = Self.signatures(of: steps, by: base, row, target)
             let cost = steps.reduce(0) { $0 + $1.size + WireSize.request } + signatures
             if cost < best.cost { best = (cost, route) }
@@ -54,7 +54,7 @@ struct IndexedPacks {
         for base in here {
             for row in index.from {
                 if row.pack.base == base.manifest, !base.isTried {
-                    offer([row.pack], by: base, row, .pack(from: base.manifest, listed: row.pack))
+                    offer([row.pack], by: base, row, .listed(row.pack))
                 }
                 guard !known.contains(row.pack.base), 1...Self.mostOfManifest(target) ~= row.manifest else { continue }
                 for first in row.from where first.base == base.manifest {

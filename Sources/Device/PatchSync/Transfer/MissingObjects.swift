@@ -78,10 +78,10 @@ struct MissingObjects: RandomAccessCollection {
     /// - Parameters:
     ///   - facts: The facts of an earlier request for the pack.
     ///   - hasServer: Whether a server is left that may have the pack.
-    func route(of bundle: Int, missing positions: [Int], knowing facts: PackFacts?, hasServer: Bool) -> Route {
+    func route(of bundle: Int, missing positions: [Int], knowing facts: PackFacts?, hasServer: Bool) -> FilesRoute {
         guard let weights = weights[bundle] else { return .objects }
         let rows = wanted(positions, of: bundle).map(\.row)
-        return Route(.files(missing: rows, of: weights, pack: facts, hasServer: hasServer))
+        return FilesRoute(missing: rows, of: weights, knowing: facts, hasServer: hasServer)
     }
 
     /// The parts of a bundle's plain pack that contain these objects, with their positions.

@@ -120,7 +120,7 @@ struct ObjectDelivery {
         _ facts: inout Facts,
         _ end: (consuming ObjectReceiver) throws(StoreError) -> Received
     ) async throws(StoreError) -> Result<Received, SyncError> {
-        let isPlain = Route(.file(isPlainOnly: askedPlain.contains(source.name))) == .plain
+        let isPlain = askedPlain.contains(source.name)
         var intake = try ObjectIntake.begin(request.expected, into: transfers.objects, isPlain: isPlain)
         facts.hadPart = intake.hadPart
         start = start ?? intake.lasting

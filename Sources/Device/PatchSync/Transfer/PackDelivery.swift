@@ -158,10 +158,7 @@ struct PackDelivery {
     /// If stored partial bytes were wrong, it tries again from the first byte.
     private mutating func deliver(from source: Source, within time: Duration) async throws(SyncError) -> [UInt8] {
         if Task.isCancelled { throw .fetch(.cancelled) }
-        let wantsSignatures = signatures != nil
-        let lacksSigned = unsigned.contains(source.name)
-        let route = Route(.packForm(wantsSignatures: wantsSignatures, lacksSigned: lacksSigned))
-        if let signatures, route == .signedPack {
+        if let signatures, !unsigned.contains(source.name) {
             let begin = transfers.timing.clock()
             do throws(SyncError) {
                 return try await deliver(.signed, signatures, from: source, within: time)

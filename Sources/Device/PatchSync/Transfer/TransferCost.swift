@@ -53,7 +53,7 @@ struct BundleFacts: Equatable {
     var manifest = WireSize.nothing
     var column = WireSize.nothing
     /// The route of the missing files and its cost, or nil while the manifest is unknown.
-    var objects: (route: Route, size: WireSize)?
+    var objects: (route: FilesRoute, size: WireSize)?
     /// The size of the pack of the whole bundle.
     var whole = WireSize.unknown
     /// The cost of a full download.
@@ -90,7 +90,7 @@ extension TransferCost {
             switch route {
             case .fullPack: .wholePack
             case .packRanges: .packRanges
-            default: documents + size == .nothing ? .nothing : .singleObjects
+            case .objects: documents + size == .nothing ? .nothing : .singleObjects
             }
         let isPart = way == .singleObjects || way == .packRanges
         self.init(way: way, size: documents + size, whole: isPart ? bundle.all : nil)

@@ -1,7 +1,7 @@
 import PatchFormat
 import PatchStore
 
-/// The estimated bytes of each route for the missing files of a bundle.
+/// The estimated bytes of each ``FilesRoute`` for the missing files of a bundle.
 ///
 /// The size of a compressed form is known only once it arrives.
 struct TransferCosts: Equatable {
@@ -14,8 +14,7 @@ struct TransferCosts: Equatable {
     let ranges: Int?
     /// The bytes of the full pack up to the last missing file, without its stored bytes, or nil if it must not be requested.
     let whole: Int?
-    /// One of ``Route/fullPack``, ``Route/packRanges`` and ``Route/objects``.
-    let cheapest: Route
+    let cheapest: FilesRoute
 
     /// - Parameters:
     ///   - rows: The missing rows in ascending order.
@@ -64,7 +63,7 @@ extension TransferCosts {
         switch cheapest {
         case .fullPack: whole ?? single
         case .packRanges: ranges ?? single
-        default: single
+        case .objects: single
         }
     }
 }

@@ -56,16 +56,15 @@ struct TransferQueue {
                 switch requests.route(of: bundle, missing: positions, knowing: facts(bundle), hasServer: hasServer) {
                 case .fullPack: return .pack(bundle: bundle, positions: positions, range: nil)
                 case .packRanges: waiting.append(.runs(bundle, requests.runs(of: bundle, for: positions)[...]))
-                default: waiting.append(.objects(positions[...]))
+                case .objects: waiting.append(.objects(positions[...]))
                 }
             case .runs(let bundle, var runs):
                 guard let run = runs.popFirst() else { continue }
                 waiting.append(.runs(bundle, runs))
-                let (files, bytes) = (run.positions.count, run.bytes.count)
-                switch Route(.part(files: files, bytes: bytes, hasServer: packs(bundle))) {
-                case .packRanges: return .pack(bundle: bundle, positions: run.positions, range: run.bytes)
-                default: waiting.append(.objects(run.positions[...]))
+                if run.isRequested(hasServer: packs(bundle)) {
+                    return .pack(bundle: bundle, positions: run.positions, range: run.bytes)
                 }
+                waiting.append(.objects(run.positions[...]))
             }
         }
         return nil

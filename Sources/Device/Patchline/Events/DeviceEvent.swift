@@ -100,6 +100,20 @@ extension DeviceEvent {
         }
     }
 
+    /// Whether the app may run another selection from now on.
+    package var changesWhatRuns: Bool {
+        switch self {
+        case .serving, .withdrawn, .rolledBack: true
+        case .nothingInstalled, .following, .damaged, .confirmed, .scriptFailed, .scriptsLeftOut, .stalePage, .unproven,
+            .superseded, .bundleMissing, .stateFault, .parametersChanged, .trouble:
+            false
+        case .syncing, .synced, .parametersTrouble, .portTaken, .fileTrouble: false
+        case .update, .updateDone, .failed, .noRoom, .script, .asked, .awaiting: false
+        case .approved, .postponed, .postponementEnded: false
+        case .made, .differs, .follows, .removed, .listening, .proxyLine, .storeFailed: false
+        }
+    }
+
     /// Why a selection was rolled back.
     package var setback: Setback? {
         if case .rolledBack(_, _, let setback) = self { setback } else { nil }

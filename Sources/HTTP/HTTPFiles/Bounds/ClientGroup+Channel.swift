@@ -1,5 +1,6 @@
 import CLinux
 import Glibc
+import HTTPCore
 import NIOConcurrencyHelpers
 import NIOCore
 

@@ -1,3 +1,5 @@
+package import HTTPCore
+
 /// The identity of a client for limits: the address of the connection, or the one that a trusted proxy forwards.
 ///
 /// IPv6 addresses are reduced to their network (/64), which usually belongs to one customer.

@@ -1,3 +1,5 @@
+package import HTTPCore
+
 /// How a server's connections are divided into groups that share its places.
 package enum RoomSharing: Equatable, Sendable {
     /// By address: none has more than its share when room is short.

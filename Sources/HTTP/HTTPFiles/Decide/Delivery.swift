@@ -1,3 +1,4 @@
+import HTTPCore
 import NIOHTTP1
 
 /// The part of an existing representation that is sent.

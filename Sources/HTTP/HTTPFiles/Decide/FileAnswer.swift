@@ -1,3 +1,4 @@
+package import HTTPCore
 package import NIOHTTP1
 
 /// A source's answer to a request.
@@ -18,6 +19,15 @@ package enum FileAnswer: Sendable {
     /// 404.
     package static var notFound: FileAnswer {
         .refused(.notFound, message: "Not found.", headers: [:])
+    }
+}
+
+extension ListenerNames.Fault {
+    package var answer: FileAnswer {
+        switch self {
+        case .otherName: .refused(.misdirectedRequest, message: message, headers: ["Cache-Control": "no-store"])
+        case .foreignOrigin: .refused(.forbidden, message: message, headers: ["Cache-Control": "no-store"])
+        }
     }
 }
 

@@ -1,3 +1,4 @@
+package import HTTPCore
 package import SystemPackage
 
 /// Why a file could not be looked up: the process is out of descriptors, a permission is missing, or the disk fails.

@@ -1,3 +1,4 @@
+import HTTPCore
 package import NIOHTTP1
 
 /// Bytes in memory that answer a request.

@@ -1,3 +1,4 @@
+import HTTPCore
 package import Linux
 package import NIOHTTP1
 package import SystemPackage

@@ -1,3 +1,4 @@
+import HTTPCore
 import NIOCore
 package import NIOHTTP1
 import NIOPosix

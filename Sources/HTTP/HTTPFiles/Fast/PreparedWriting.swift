@@ -1,3 +1,4 @@
+import HTTPCore
 import NIOCore
 
 /// Writes prepared answers to one client: their bytes in one write, then the file of the last one.

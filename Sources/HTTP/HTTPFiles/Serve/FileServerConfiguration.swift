@@ -1,3 +1,5 @@
+import HTTPCore
+
 /// The address of a server and the limits for its clients.
 package struct FileServerConfiguration: Sendable {
     /// A name or an address.

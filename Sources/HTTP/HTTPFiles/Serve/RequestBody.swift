@@ -1,3 +1,4 @@
+import HTTPCore
 import NIOCore
 
 /// Reads the body of one request while it arrives, within a limit from its first byte on (RFC 9112 §6.3 and §7.1).

@@ -1,3 +1,4 @@
+import HTTPCore
 import NIOConcurrencyHelpers
 import NIOCore
 import NIOHTTP1

@@ -1,3 +1,4 @@
+import HTTPCore
 import NIOConcurrencyHelpers
 import NIOCore
 import NIOHTTP1
@@ -34,7 +35,8 @@ extension RunningServer {
             }
             if let leaving { drop(leaving.channel, of: leaving.of) }
             let loop = channel.eventLoop
-            try configuration.tls?.current.add(to: channel, handshakeWithin: configuration.headerTimeout) {
+            let log = RefusalLog(accessLog)
+            try configuration.tls?.current.add(to: channel, handshakeWithin: configuration.headerTimeout, log) {
                 losses.add(.slow, of: group, on: loop)
             }
             let front = ConnectionFront(
@@ -49,7 +51,7 @@ extension RunningServer {
             if answers { channel.closeFuture.whenComplete { _ in connections.refusalEnded(channel) } }
             guard configuration.tls == nil else { throw ChannelError.ioOnClosedChannel }
             try channel.pipeline.syncOperations.addHandler(
-                Refusal(.tooManyConnections, exchange.source, waits: answers)
+                Refusal(.tooManyConnections, exchange.source, RefusalLog(accessLog), waits: answers)
             )
         case .stopping:
             throw ChannelError.ioOnClosedChannel

@@ -1,3 +1,4 @@
+import HTTPCore
 import NIOCore
 import NIOHTTP1
 import NIOSSL
@@ -6,11 +7,17 @@ import NIOTLS
 extension TLSIdentity {
     /// Adds the handlers for a server's TLS.
     ///
-    /// - Parameter timeout: How long the handshake may take from the moment the client connects, however often bytes arrive.
-    /// - Parameter onTimeout: Called on the channel's event loop if it took longer.
-    func add(to channel: any Channel, handshakeWithin timeout: Duration, onTimeout: @escaping () -> Void) throws {
+    /// - Parameters:
+    ///   - timeout: How long the handshake may take from the moment the client connects, however often bytes arrive.
+    ///   - onTimeout: Called on the channel's event loop if it took longer.
+    func add(
+        to channel: any Channel,
+        handshakeWithin timeout: Duration,
+        _ log: RefusalLog,
+        onTimeout: @escaping () -> Void
+    ) throws {
         try channel.pipeline.syncOperations.addHandlers([
-            AbruptEnd(), PlainTextRefusal(), NIOSSLServerHandler(context: context),
+            AbruptEnd(), PlainTextRefusal(log), NIOSSLServerHandler(context: context),
             HandshakeDeadline(timeout, onTimeout),
         ])
     }
@@ -40,7 +47,12 @@ private final class PlainTextRefusal: ChannelInboundHandler, RemovableChannelHan
     typealias OutboundOut = ByteBuffer
 
     private static let handshakeRecord: UInt8 = 22
+    private let log: RefusalLog
     private var hasRefused = false
+
+    init(_ log: RefusalLog) {
+        self.log = log
+    }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         let bytes = unwrapInboundIn(data)
@@ -54,7 +66,8 @@ private final class PlainTextRefusal: ChannelInboundHandler, RemovableChannelHan
         let response = Response(refusing: .badRequest, message: "This port speaks HTTPS.")
         var answer = response.head(keepAlive: false, date: HTTPDate.now)
         if case .bytes(let body) = response.body { answer.writeBytes(body) }
-        context.writeAndFlush(wrapOutboundOut(answer), promise: nil)
+        let sent = context.writeAndFlush(wrapOutboundOut(answer))
+        log.note(response, to: context.channel, when: sent)
         // Only the output is closed, so that the client can read the answer. Its end, or the handshake's deadline, closes the rest.
         context.close(mode: .output, promise: nil)
     }

@@ -1,4 +1,4 @@
-import HTTPPeers
+import HTTPCore
 import NIOCore
 import NIOSSL
 

@@ -1,3 +1,4 @@
+import HTTPCore
 import NIOHTTP1
 
 /// How the body of a request is delimited, decided from its head (RFC 9112 §6).

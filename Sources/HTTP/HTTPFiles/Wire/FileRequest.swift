@@ -1,3 +1,4 @@
+package import HTTPCore
 import NIOCore
 package import NIOHTTP1
 

@@ -1,3 +1,4 @@
+import HTTPCore
 import NIOCore
 
 /// Answers a connection that is refused, and closes it.
@@ -8,12 +9,14 @@ final class Refusal: ChannelInboundHandler {
     typealias OutboundOut = IOData
 
     private let response: Response
+    private let log: RefusalLog
     private let waits: Bool
     private var closing: Scheduled<Void>?
 
     /// - Parameter waits: Whether the client has time to read the answer.
-    init(_ fault: RequestFault, _ source: any FileSource, waits: Bool) {
+    init(_ fault: RequestFault, _ source: any FileSource, _ log: RefusalLog, waits: Bool) {
         response = source.completing(Response(fault), to: nil)
+        self.log = log
         self.waits = waits
     }
 
@@ -22,7 +25,9 @@ final class Refusal: ChannelInboundHandler {
         if case .bytes(let body) = response.body { bytes.writeBytes(body) }
         let channel = context.channel
         let waits = waits
-        context.writeAndFlush(wrapOutboundOut(.byteBuffer(bytes))).whenComplete { _ in
+        let sent = context.writeAndFlush(wrapOutboundOut(.byteBuffer(bytes)))
+        log.note(response, to: channel, when: sent)
+        sent.whenComplete { _ in
             channel.close(mode: waits ? .output : .all, promise: nil)
         }
         guard waits else { return }

@@ -1,3 +1,4 @@
+package import HTTPCore
 package import NIOHTTP1
 
 /// Why the server answered a request itself and closed the connection.

@@ -1,3 +1,4 @@
+import HTTPCore
 import NIOHTTP1
 
 /// The request line and the fields of one request, checked byte by byte (RFC 9112 §3 and §5).

@@ -1,3 +1,4 @@
+import HTTPCore
 import NIOCore
 
 /// Finds the end of a head in bytes that arrive in pieces.

@@ -1,4 +1,5 @@
 import Gateways
+import HTTPCore
 package import HTTPFiles
 import NIOCore
 package import NIOHTTP1

@@ -1,3 +1,4 @@
+import HTTPCore
 import HTTPFiles
 import NIOConcurrencyHelpers
 import NIOHTTP1

@@ -1,3 +1,4 @@
+package import HTTPCore
 package import HTTPFiles
 import NIOHTTP1
 import PatchCompression

@@ -1,8 +1,8 @@
 import Gateways
 import HTTPAPI
+package import HTTPCore
 package import HTTPFiles
 import NIOConcurrencyHelpers
-import NIOCore
 package import NIOHTTP1
 import PatchFormat
 package import PatchServer
@@ -87,7 +87,7 @@ package struct DeviceAnswers: Sendable {
 
     func answer(_ request: FileRequest, at path: AnswerPath) async -> FileAnswer {
         await answering { () async throws(APIProblem) in
-            try await answered(request, at: path).fileBytes + [0x0A]
+            .json(try await answered(request, at: path))
         }
     }
 
@@ -97,19 +97,14 @@ package struct DeviceAnswers: Sendable {
     func take(_ request: FileRequest, at path: StatisticPath) async -> FileAnswer {
         await answering { () async throws(APIProblem) in
             try await taken(request, at: path)
-            return PlatformReport.acknowledgement
+            return .bytes(PlatformReport.acknowledgement, type: "application/json")
         }
     }
 
-    private func answering(_ work: () async throws(APIProblem) -> [UInt8]) async -> FileAnswer {
-        do throws(APIProblem) { return .api(200, try await work(), type: "application/json") } catch {
-            return .api(
-                error.status,
-                error.bytes,
-                type: APIProblem.mediaType,
-                [("allow", error.allow), ("retry-after", error.retryAfter.map { "\($0)" })]
-            )
-        }
+    private func answering(_ work: () async throws(APIProblem) -> APIAnswer) async -> FileAnswer {
+        let answer: APIAnswer
+        do throws(APIProblem) { answer = try await work() } catch { answer = error.answer() }
+        return answer.served(isWhole: true)
     }
 
     private func taken(_ request: FileRequest, at path: StatisticPath) async throws(APIProblem) {
@@ -205,30 +200,6 @@ struct StatisticPath: Equatable, Sendable {
             let page = PlatformReport.Page(rawValue: names[4])
         else { return nil }
         (app, channel, self.page) = (names[0], names[3], page)
-    }
-}
-
-extension FileAnswer {
-    /// A complete response that caches do not store and whose type browsers do not guess.
-    fileprivate static func api(
-        _ status: Int,
-        _ bytes: [UInt8],
-        type: String,
-        _ more: [(String, String?)] = []
-    ) -> FileAnswer {
-        var headers: HTTPHeaders = [
-            "cache-control": "no-store", "x-content-type-options": "nosniff", "content-type": type,
-        ]
-        for case (let name, let value?) in more { headers.add(name: name, value: value) }
-        let body = ByteBuffer(bytes: bytes)
-        return .stream(
-            ServedStream(
-                status: HTTPResponseStatus(statusCode: status),
-                headers: headers,
-                length: bytes.count,
-                send: { write in try await write(body) }
-            )
-        )
     }
 }
 

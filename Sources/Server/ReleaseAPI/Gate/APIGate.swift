@@ -1,4 +1,5 @@
 import HTTPAPI
+import HTTPCore
 import HTTPFiles
 import NIOConcurrencyHelpers
 import NIOHTTP1

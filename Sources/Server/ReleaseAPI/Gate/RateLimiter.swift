@@ -1,3 +1,4 @@
+import HTTPCore
 import HTTPFiles
 
 /// Limits the rate of requests with buckets of permits that refill over time.

@@ -1,4 +1,5 @@
 import HTTPAPI
+import HTTPCore
 import HTTPFiles
 import NIOHTTP1
 import PatchCompression

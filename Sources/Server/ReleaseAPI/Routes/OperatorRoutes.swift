@@ -1,4 +1,5 @@
 import HTTPAPI
+package import HTTPCore
 package import HTTPFiles
 package import NIOHTTP1
 import PatchFormat

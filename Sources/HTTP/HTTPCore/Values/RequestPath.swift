@@ -75,7 +75,7 @@ package struct RequestPath: Hashable, Sendable {
     }
 
     /// The percent-encoded path, with a slash at its end if the target has one.
-    var encoded: String {
+    package var encoded: String {
         let unreserved = Set("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~".utf8)
         let names = segments.map { segment in
             segment.utf8.map { byte in

@@ -6,7 +6,7 @@ package struct SentPath: Hashable, Sendable {
     /// The path as received, without the query.
     package let text: String
 
-    init(_ text: String) {
+    package init(_ text: String) {
         self.text = text.isEmpty ? "/" : text
     }
 

@@ -1,4 +1,4 @@
-import PatchFetch
+import HTTPCore
 import Testing
 
 @Suite("How long a server asks to be left alone")

@@ -1,12 +1,9 @@
-import CommandKit
-import PatchFormat
-import PatchServer
+package import PatchFormat
+package import PatchServer
 import PatchStore
 import PatchCrypto
-import PatchTrust
-import ReleaseService
-import ServerRecords
-import SystemPackage
+package import ServerRecords
+package import SystemPackage
 
 /// Restores a backup into a data folder without a server.
 ///
@@ -17,27 +14,25 @@ import SystemPackage
 ///
 /// Commands see no app before the tree exists. If the restoration is interrupted before that, the same command starts over. After
 /// that, everything is restored.
-struct BackupRestoration {
+package struct RestoreBackup {
     private static let parts = ["apps", "drafts", "records.sqlite", "tree"]
 
-    let backup: ServerFolder
+    package let backup: ServerFolder
     private let header: BackupHeader
     /// Whether the backup's records can be compared with its audit head.
-    var isDescribed: Bool { header.files != nil }
+    package var isDescribed: Bool { header.files != nil }
     private let data: ServerFolder
+    private let allowsTestingKeys: Bool
     private let files = DiskFiles()
 
     private var half: ServerFolder { ServerFolder(data.root.at("restoring")) }
 
-    init(_ directory: FilePath, to data: ServerFolder) throws {
+    /// - Throws: ``BackupError``, and errors of the disk, the header and the tree. Nothing is changed.
+    package init(_ directory: FilePath, to data: ServerFolder, allowsTestingKeys: Bool) throws {
         backup = ServerFolder(directory.followingLinks)
-        self.data = data
+        (self.data, self.allowsTestingKeys) = (data, allowsTestingKeys)
         guard try files.status(of: backup.root.at(BackupHeader.name)) != nil else {
-            throw Failure(
-                "\(directory) is not a backup: it has no \(BackupHeader.name)",
-                hint: "name a folder that patchsrv backup made; for files restored in another way, use --in-place",
-                code: .malformed
-            )
+            throw BackupError.notBackup(directory)
         }
         header = try BackupHeader(try files.read(backup.root.at(BackupHeader.name), limit: BackupHeader.limit))
         try checkIsWhole(directory)
@@ -55,37 +50,46 @@ struct BackupRestoration {
             .map { "\($0) is missing" }
         let fault = try lost.first ?? BackedUpFile.fault(in: backup.root, header.files, files: files)?.description
         guard let fault else { return }
-        throw Failure(
-            "\(directory) is not a complete backup: \(fault)",
-            hint: "copy it again from where it was made, or name another backup; nothing was restored",
-            code: .malformed
-        )
+        throw BackupError.incomplete(directory, fault: fault)
     }
 
     private func checkIsFree() throws {
         guard try files.status(of: half.root) == nil else { return }
         for part in Self.parts where try files.status(of: data.root.at(part)) != nil {
-            throw Failure(
-                "there is a server in \(data.root) already",
-                hint: "name an empty folder; nothing was changed",
-                code: .conflict
-            )
+            throw BackupError.serverExists(data.root)
         }
     }
 
-    /// - Parameter keys: The keys of all apps, or nil to sign nothing.
-    func run(_ keys: [AppID: OnlineKey]?, above known: Int) async throws -> RestoredServer {
+    /// - Parameters:
+    ///   - keys: The keys of all apps, or nil to sign nothing.
+    ///   - known: A version that devices are known to have seen, or 0.
+    ///   - actor: The author of the audit entry.
+    ///   - show: Runs the copy and shows its progress.
+    package func run(
+        _ keys: [AppID: OnlineKey]?,
+        above known: Int,
+        by actor: Actor,
+        clock: @escaping @Sendable () -> UTCTime,
+        showing show: ShownCopy
+    ) async throws -> RestoredServer {
         let lock = try data.locked(files: files)
         try checkIsFree()
         try removeWhatWasStopped()
         try files.makeDirectory(half.root)
         var copy = ServerCopy(backup.root, to: half.root, with: ["records.sqlite"], files: files)
-        try BackupCommand.showing("Copying") { progress throws(ServerError) in try copy.bring(progress: progress) }
-        var done = try RestoredServer(settling: half, keys, above: known)
+        try show { progress throws(ServerError) in try copy.bring(progress: progress) }
+        var done = try RestoredServer(
+            settling: half,
+            keys,
+            above: known,
+            allowsTestingKeys: allowsTestingKeys,
+            clock: clock
+        )
         done.made = header.made
         for part in Self.parts where part != "tree" { try move(part) }
-        done.audit = try await restoredAuditHead()
-        try await data.records().commit([], noting: done.event)
+        let records = ServerRecords(try SQLiteRecords(data.recordsFile), now: clock)
+        done.audit = try await restoredAuditHead(of: records)
+        try await records.commit([], noting: done.event(by: actor))
         try move("tree")
         try files.syncDirectory(data.root)
         try files.removeTree(half.root)
@@ -96,15 +100,9 @@ struct BackupRestoration {
     /// The newest entry of the restored audit log.
     ///
     /// It must equal the one in the backup.
-    private func restoredAuditHead() async throws -> BackupHeader.AuditHead? {
-        let head = try await data.records().lastAuditEntry().flatMap { BackupHeader.AuditHead($0) }
-        guard header.files == nil || head == header.audit else {
-            throw Failure(
-                "the audit log of the backup does not end with the entry that \(BackupHeader.name) names",
-                hint: "name another backup; no app was restored",
-                code: .malformed
-            )
-        }
+    private func restoredAuditHead(of records: ServerRecords) async throws -> BackupHeader.AuditHead? {
+        let head = try await records.lastAuditEntry().flatMap { BackupHeader.AuditHead($0) }
+        guard header.files == nil || head == header.audit else { throw BackupError.otherAuditLog }
         return head
     }
 
@@ -128,38 +126,55 @@ struct BackupRestoration {
     }
 }
 
+/// Runs a copy, which reports its progress to a function.
+package typealias ShownCopy = (
+    _ copy: (_ progress: (_ done: Int, _ of: Int) -> Void) throws(ServerError) -> Void
+) throws(ServerError) -> Void
+
 /// The restored server, verified, with version numbers above every one that devices may have seen.
-struct RestoredServer {
-    struct App {
-        let restored: RestoredApp
-        let report: TreeReport
+package struct RestoredServer {
+    package struct App {
+        package let restored: RestoredApp
+        package let report: TreeReport
         /// The signed versions, or nil for the reason in ``unsigned``.
-        let signed: RefreshedVersions?
-        let unsigned: String?
+        package let signed: RefreshedVersions?
+        package let unsigned: String?
     }
 
-    let apps: [App]
+    package let apps: [App]
     /// The time of the backup, or nil if the folder was restored in another way.
-    var made: UTCTime?
+    package internal(set) var made: UTCTime?
     /// The newest entry of the audit log before the restoration.
     ///
     /// Nil for an empty log and with `--in-place`.
-    var audit: BackupHeader.AuditHead?
-    var isWhole: Bool { apps.allSatisfy { $0.report.isWhole } }
-    var faultCount: Int { apps.reduce(0) { $0 + $1.report.faults.count(where: \.rule.isFault) } }
+    package internal(set) var audit: BackupHeader.AuditHead?
+    package var isWhole: Bool { apps.allSatisfy { $0.report.isWhole } }
+    package var faultCount: Int { apps.reduce(0) { $0 + $1.report.faults.count(where: \.rule.isFault) } }
 
     /// Raises the version numbers of every app, verifies it and signs it.
     ///
     /// - Parameter keys: The keys, or nil to sign nothing.
-    init(settling folder: ServerFolder, _ keys: [AppID: OnlineKey]?, above known: Int) throws {
+    package init(
+        settling folder: ServerFolder,
+        _ keys: [AppID: OnlineKey]?,
+        above known: Int,
+        allowsTestingKeys: Bool,
+        clock: () -> UTCTime
+    ) throws(ServerError) {
         var apps: [App] = []
-        for app in try folder.allApps(files: DiskFiles()) {
-            let repository = try AppRepository(app, in: folder)
+        let files = DiskFiles()
+        for app in try folder.allApps(files: files) {
+            let repository = try AppRepository(
+                app,
+                in: folder,
+                files: files,
+                allowsTestingKeys: allowsTestingKeys
+            )
             let restored = try RestoreNumbers(of: repository, above: known).run()
             var (signed, unsigned): (RefreshedVersions?, String?) = (nil, nil)
             do throws(ServerError) {
                 signed = try keys?[app].map { key throws(ServerError) in
-                    try RefreshRoles(of: repository, signing: key, at: ProcessEnvironment.now()).run()
+                    try RefreshRoles(of: repository, signing: key, at: clock()).run()
                 }
             } catch {
                 // Key holders must sign first, or the clock must be set. The restored files are needed for that.
@@ -174,28 +189,24 @@ struct RestoredServer {
     }
 
     /// The audit entry of the restoration.
-    var event: AuditEntry.Event {
+    package func event(by actor: Actor) -> AuditEntry.Event {
         AuditEntry.Event(
             "server.restore",
-            by: .here,
+            by: actor,
             before: made.map { .fields([("backup", .text($0.description))]) } ?? .null,
             after: .fields([("apps", .array(apps.map(\.numbers)))])
         )
     }
-
-    var json: JSON {
-        .fields([
-            ("whole", .bool(isWhole)), ("apps", .array(apps.map(\.json))), ("audit", audit.map(\.json)),
-        ])
-    }
 }
 
 extension RestoredServer.App {
-    private var channels: [(name: ChannelName, version: Int)] {
+    /// The published channels in the order of their names, with the versions of their roles.
+    package var channels: [(name: ChannelName, version: Int)] {
         restored.channels.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
     }
 
-    var numbers: JSON {
+    /// The restored versions, as the audit entry contains them.
+    package var numbers: JSON {
         .fields([
             ("app", .text(restored.app.text)), ("above", .integer(restored.above)),
             (
@@ -207,38 +218,5 @@ extension RestoredServer.App {
                 )
             ),
         ])
-    }
-
-    var json: JSON {
-        numbers.adding([
-            ("signedBefore", restored.signedAt.map { .text($0.description) }),
-            ("timestamp", signed.map { .integer($0.timestamp) }), ("snapshot", signed.map { .integer($0.snapshot) }),
-            ("dial", signed.map { .integer($0.dial) }), ("expires", signed.map { .text($0.expires.description) }),
-            (
-                "faults",
-                .array(
-                    report.faults.filter(\.rule.isFault).map { .text("\($0.path): \($0.rule.rawValue): \($0.detail)") }
-                )
-            ),
-        ])
-    }
-
-    /// - Parameter made: The time of the backup, or nil if the folder was restored in another way.
-    func lines(made: UTCTime?) -> [String] {
-        let releases = channels.map { "\($0.name) \($0.version)" }.joined(separator: ", ")
-        let time = (made ?? restored.signedAt).map { ", as it was at \($0)" } ?? ""
-        var lines = ["restored \(restored.app)\(time): \(releases.isEmpty ? "nothing published yet" : releases)"]
-        if let signed {
-            lines.append(
-                "  signed above the versions that devices may have: timestamp \(signed.timestamp), until \(signed.expires)"
-            )
-        } else {
-            lines.append(
-                "  nothing was signed\(unsigned.map { " (\($0))" } ?? ""): the next patchsrv refresh signs above "
-                    + "\(restored.above)"
-            )
-        }
-        lines += report.faults.filter(\.rule.isFault).map { "  ✗ \($0.path): \($0.rule.rawValue): \($0.detail)" }
-        return lines
     }
 }

@@ -1,6 +1,5 @@
+import HTTPCore
 import Testing
-
-@testable import HTTPFiles
 
 @Suite("The names of a listener")
 struct ListenerNamesTests {

@@ -1,7 +1,8 @@
 /// The character classes of RFC 9110 §5.6 that the parsers here share.
 extension UInt8 {
     /// Whether the byte is a `tchar`, of which methods and field names consist.
-    var isTokenCharacter: Bool {
+    @inlinable
+    package var isTokenCharacter: Bool {
         switch self {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
             UInt8(ascii: "0")...UInt8(ascii: "9"):
@@ -16,16 +17,20 @@ extension UInt8 {
     }
 
     /// Whether a field value may contain the byte: visible ASCII, space, tab and `obs-text`.
-    var isFieldValueCharacter: Bool {
+    @inlinable
+    package var isFieldValueCharacter: Bool {
         self >= 0x20 && self != 0x7F || self == 0x09
     }
 
     /// Whether the byte is optional white space, `OWS`.
-    var isOptionalWhitespace: Bool { self == 0x20 || self == 0x09 }
+    @inlinable
+    package var isOptionalWhitespace: Bool { self == 0x20 || self == 0x09 }
 
-    var isDigit: Bool { self >= UInt8(ascii: "0") && self <= UInt8(ascii: "9") }
+    @inlinable
+    package var isDigit: Bool { self >= UInt8(ascii: "0") && self <= UInt8(ascii: "9") }
 
-    var hexDigitValue: UInt8? {
+    @inlinable
+    package var hexDigitValue: UInt8? {
         switch self {
         case UInt8(ascii: "0")...UInt8(ascii: "9"): self - UInt8(ascii: "0")
         case UInt8(ascii: "a")...UInt8(ascii: "f"): self - UInt8(ascii: "a") + 10
@@ -37,7 +42,7 @@ extension UInt8 {
 
 extension ArraySlice<UInt8> {
     /// The slice without the white space at both ends.
-    var trimmed: ArraySlice<UInt8> {
+    package var trimmed: ArraySlice<UInt8> {
         var slice = self.drop { $0.isOptionalWhitespace }
         while let last = slice.last, last.isOptionalWhitespace { slice.removeLast() }
         return slice
@@ -46,7 +51,7 @@ extension ArraySlice<UInt8> {
 
 extension StringProtocol {
     /// The elements of a comma-separated list field without empty ones (RFC 9110 §5.6.1).
-    var listElements: [String] {
+    package var listElements: [String] {
         Array(utf8)[...].split(separator: UInt8(ascii: ",")).map { $0.trimmed }.filter { !$0.isEmpty }
             .map { String(decoding: $0, as: UTF8.self) }
     }

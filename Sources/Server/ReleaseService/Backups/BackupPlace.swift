@@ -1,8 +1,6 @@
-import PatchFormat
-import CommandKit
 import PatchServer
 import PatchStore
-import SystemPackage
+package import SystemPackage
 
 extension FilePath {
     /// The backup that contains this path, or nil.
@@ -25,12 +23,10 @@ extension FilePath {
     /// Rejects a path in a backup.
     ///
     /// Writing into a backup would mix states of different times.
-    func checkLiesInNoBackup() throws {
+    ///
+    /// - Throws: ``BackupError``, and errors of the disk.
+    package func checkLiesInNoBackup() throws {
         guard let backup = try backupAround else { return }
-        throw Failure(
-            backup == followingLinks ? "\(self) is a backup" : "\(self) is inside the backup \(backup)",
-            hint: "name a folder elsewhere; nothing was written",
-            code: .usage
-        )
+        throw backup == followingLinks ? BackupError.isBackup(self) : .insideBackup(self, backup: backup)
     }
 }

@@ -1,17 +1,17 @@
 /// A parsed request target in origin form or absolute form (RFC 9112 §3.2).
-struct RequestTarget: Equatable, Sendable {
-    let path: RequestPath
+package struct RequestTarget: Equatable, Sendable {
+    package let path: RequestPath
     /// The raw query without `?`, or nil if there is none.
-    let query: String?
+    package let query: String?
     /// The path as received.
-    let sentPath: SentPath
+    package let sentPath: SentPath
     /// The path as received, without the segments that `path` omits.
-    let spelledPath: String
+    package let spelledPath: String
     /// Whether `path` omits nothing: no dot segment, and no empty segment except at the end.
-    let isPlain: Bool
+    package let isPlain: Bool
 
     /// - Parameter keepsEncoded: See ``RequestPath``. Used for a source that passes requests on.
-    init(parsing target: String, keepsEncoded: Bool = false) throws(RequestPathError) {
+    package init(parsing target: String, keepsEncoded: Bool = false) throws(RequestPathError) {
         // Bytes above 0x7E are DEL and raw UTF-8; bytes below 0x21 are the controls and the space. A fragment is never sent.
         for byte in target.utf8 where byte < 0x21 || byte > 0x7E || byte == UInt8(ascii: "#") {
             throw .forbiddenByte(byte)

@@ -4,7 +4,7 @@ import NIOConcurrencyHelpers
 /// The date of a message, `Sun, 06 Nov 1994 08:49:37 GMT` (IMF-fixdate, RFC 9110 §5.6.7).
 package enum HTTPDate {
     /// The length in bytes of every date up to the year 9999.
-    static let length = 29
+    package static let length = 29
 
     private static let latest = NIOLockedValueBox(Latest())
 
@@ -12,13 +12,13 @@ package enum HTTPDate {
 
     /// The wall clock, in seconds since 1970 and within four-digit years.
     ///
-    /// No other place in this module reads it.
-    static var second: Int { clamped(Glibc.time(nil)) }
+    /// Nothing else in HTTPCore and HTTPFiles reads it.
+    package static var second: Int { clamped(Glibc.time(nil)) }
 
-    static func clamped(_ second: Int) -> Int { min(max(second, -62_167_219_200), 253_402_300_799) }
+    package static func clamped(_ second: Int) -> Int { min(max(second, -62_167_219_200), 253_402_300_799) }
 
     /// Returns ``text(secondsSince1970:)``, made once for each second.
-    static func text(at second: Int) -> String {
+    package static func text(at second: Int) -> String {
         latest.withLockedValue { $0.text(at: second) }
     }
 
@@ -36,7 +36,7 @@ package enum HTTPDate {
         }
     }
 
-    static func text(secondsSince1970 seconds: Int) -> String {
+    package static func text(secondsSince1970 seconds: Int) -> String {
         let days = seconds.floorDivided(by: 86_400)
         let ofDay = seconds - days * 86_400
         let (year, month, day) = civilDate(daysSince1970: days)

@@ -1,5 +1,3 @@
-import NIOHTTP1
-
 /// The host names that a listener accepts.
 ///
 /// This prevents DNS rebinding: a page in a local browser could resolve a name of its own to 127.0.0.1 and read the answers under
@@ -18,13 +16,6 @@ package struct ListenerNames: Equatable, Sendable {
             switch self {
             case .otherName: "This listener accepts only localhost and IP addresses as its name."
             case .foreignOrigin: "Requests from pages of other origins are rejected."
-            }
-        }
-
-        package var answer: FileAnswer {
-            switch self {
-            case .otherName: .refused(.misdirectedRequest, message: message, headers: ["Cache-Control": "no-store"])
-            case .foreignOrigin: .refused(.forbidden, message: message, headers: ["Cache-Control": "no-store"])
             }
         }
     }

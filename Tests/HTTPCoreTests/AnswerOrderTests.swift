@@ -1,6 +1,6 @@
 import Testing
 
-@testable import HTTPPeers
+@testable import HTTPCore
 
 @Suite("The order of an answer's pieces")
 struct AnswerOrderTests {

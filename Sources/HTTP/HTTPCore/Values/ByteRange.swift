@@ -1,5 +1,5 @@
 /// One range of bytes, as requested by a Range field (RFC 9110 §14.1.2).
-enum ByteRange: Equatable, Sendable {
+package enum ByteRange: Equatable, Sendable {
     /// `first-` or `first-last`; `last` is nil for "to the end".
     case from(Int, to: Int?)
     /// `-count`: the last bytes.
@@ -8,7 +8,7 @@ enum ByteRange: Equatable, Sendable {
     /// Nil unless the field contains exactly one well-formed range of bytes.
     ///
     /// The field is then ignored, and the whole file is sent.
-    init?(parsing values: [String]) {
+    package init?(parsing values: [String]) {
         guard values.count == 1 else { return nil }
         let parts = values[0].split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
         guard parts.count == 2, parts[0].lowercased() == "bytes" else { return nil }
@@ -40,7 +40,7 @@ enum ByteRange: Equatable, Sendable {
         return Int(text) ?? .max
     }
 
-    enum Resolved: Equatable, Sendable {
+    package enum Resolved: Equatable, Sendable {
         case bytes(Range<Int>)
         /// Satisfiable, but not expressible as a Content-Range: a suffix of an empty file.
         case whole
@@ -48,7 +48,7 @@ enum ByteRange: Equatable, Sendable {
     }
 
     /// Returns the bytes of the range in a file of `size` bytes.
-    func resolved(size: Int) -> Resolved {
+    package func resolved(size: Int) -> Resolved {
         switch self {
         case .from(let first, let last):
             guard first < size else { return .unsatisfiable }

@@ -1,11 +1,11 @@
 /// An entity tag as a client sends it back (RFC 9110 §8.8.3).
-struct EntityTag: Equatable, Sendable {
+package struct EntityTag: Equatable, Sendable {
     /// The characters between the quotes.
-    let opaque: String
-    let isWeak: Bool
+    package let opaque: String
+    package let isWeak: Bool
 
     /// Reads exactly one tag: `"abc"` or `W/"abc"`.
-    init?(parsing text: some StringProtocol) {
+    package init?(parsing text: some StringProtocol) {
         var bytes = Array(text.utf8)[...].trimmed
         isWeak = bytes.starts(with: "W/".utf8)
         if isWeak { bytes.removeFirst(2) }
@@ -16,20 +16,20 @@ struct EntityTag: Equatable, Sendable {
     }
 
     /// Whether `byte` is an `etagc`: visible, and not a quote.
-    static func isTagCharacter(_ byte: UInt8) -> Bool {
+    package static func isTagCharacter(_ byte: UInt8) -> Bool {
         byte == 0x21 || byte >= 0x23 && byte != 0x7F
     }
 }
 
 /// The value of If-Match or If-None-Match: any representation, or one of a list.
-enum EntityTagCondition: Equatable, Sendable {
+package enum EntityTagCondition: Equatable, Sendable {
     case any
     case oneOf([EntityTag])
 
     /// Nil if the field is absent.
     ///
     /// Elements that are not entity tags match nothing and are left out.
-    init?(parsing values: [String]) {
+    package init?(parsing values: [String]) {
         if values.isEmpty { return nil }
         if values.count == 1, values[0].listElements == ["*"] {
             self = .any
@@ -39,7 +39,7 @@ enum EntityTagCondition: Equatable, Sendable {
     }
 
     /// Weak comparison, for If-None-Match (§13.1.2); `current` is nil when the representation has no tag.
-    func matchesWeakly(_ current: String?) -> Bool {
+    package func matchesWeakly(_ current: String?) -> Bool {
         switch self {
         case .any: true
         case .oneOf(let tags): tags.contains { $0.opaque == current }
@@ -47,7 +47,7 @@ enum EntityTagCondition: Equatable, Sendable {
     }
 
     /// Strong comparison, for If-Match (§13.1.1); our own tags are always strong.
-    func matchesStrongly(_ current: String?) -> Bool {
+    package func matchesStrongly(_ current: String?) -> Bool {
         switch self {
         case .any: true
         case .oneOf(let tags): tags.contains { !$0.isWeak && $0.opaque == current }

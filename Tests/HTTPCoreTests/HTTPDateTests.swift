@@ -1,6 +1,6 @@
 import Testing
 
-@testable import HTTPFiles
+@testable import HTTPCore
 
 @Suite("An HTTP date")
 struct HTTPDateTests {
@@ -32,5 +32,15 @@ struct HTTPDateTests {
     )
     func `is read in the three forms that clients send, and in no other`(text: String, seconds: Int?) {
         #expect(HTTPDate.seconds(text, now: 1_800_000_000) == seconds)
+    }
+
+    @Test func `is written once for each second`() {
+        var latest = HTTPDate.Latest()
+        let texts = [0, 0, 1].map { latest.text(at: $0) }
+        #expect(
+            texts == Array(repeating: "Thu, 01 Jan 1970 00:00:00 GMT", count: 2) + ["Thu, 01 Jan 1970 00:00:01 GMT"]
+        )
+        #expect(latest.second == 1 && latest.text == texts[2])
+        #expect(latest.text.utf8.count == HTTPDate.length)
     }
 }

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import HTTPPeers
+@testable import HTTPCore
 
 @Suite("A server's name")
 struct ServerNameTests {

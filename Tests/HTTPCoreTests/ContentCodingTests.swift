@@ -1,7 +1,6 @@
+import HTTPCore
 import NIOHTTP1
 import Testing
-
-@testable import HTTPFiles
 
 @Suite("Accept-Encoding")
 struct ContentCodingTests {

@@ -1,11 +1,11 @@
 /// An IPv4 or IPv6 address, parsed from text.
 ///
 /// An IPv4-mapped IPv6 address (`::ffff:192.0.2.1`) equals the IPv4 address.
-struct IPAddress: Hashable, Sendable {
+package struct IPAddress: Hashable, Sendable {
     /// Four or sixteen bytes.
-    let bytes: [UInt8]
+    package let bytes: [UInt8]
 
-    init?(_ text: some StringProtocol) {
+    package init?(_ text: some StringProtocol) {
         let text = text.prefix { $0 != "%" }  // the zone of a link-local address
         guard let bytes = text.contains(":") ? Self.six(text) : Self.four(text) else { return nil }
         let isMapped = bytes.count == 16 && bytes.prefix(10).allSatisfy { $0 == 0 } && bytes[10...11] == [0xFF, 0xFF]
@@ -15,13 +15,13 @@ struct IPAddress: Hashable, Sendable {
     /// The address as text.
     ///
     /// IPv6 is written with all of its groups.
-    var text: String {
+    package var text: String {
         guard bytes.count == 16 else { return bytes.map(String.init).joined(separator: ".") }
         return groups.joined(separator: ":")
     }
 
     /// The part that identifies one customer: the IPv4 address, or the IPv6 network (/64).
-    var customer: String {
+    package var customer: String {
         bytes.count == 16 ? groups.prefix(4).joined(separator: ":") + "::/64" : text
     }
 

@@ -1,4 +1,4 @@
-import HTTPFiles
+import HTTPCore
 import Testing
 
 @Suite("A request path")

@@ -5,7 +5,7 @@ import NIOHTTP1
 import NIOPosix
 import Testing
 
-@testable import HTTPPeers
+@testable import HTTPCore
 
 /// The faults that ``AnswerGuard`` stands against.
 ///

@@ -48,7 +48,7 @@ package struct TrustedProxies: Equatable, Sendable {
         guard !parts.isEmpty, networks.count == parts.count else { return nil }
     }
 
-    var isEmpty: Bool { networks.isEmpty }
+    package var isEmpty: Bool { networks.isEmpty }
 
     package func contains(_ address: String) -> Bool {
         guard !isEmpty, let address = IPAddress(address) else { return false }
@@ -60,7 +60,7 @@ package struct TrustedProxies: Equatable, Sendable {
     /// The last forwarded address that is not itself a proxy's counts. Earlier addresses may be forged by the client.
     ///
     /// - Parameter forwarded: The values of `X-Forwarded-For`, in order.
-    func client(at address: String, forwarded: [String]) -> String {
+    package func client(at address: String, forwarded: [String]) -> String {
         var address = address
         guard contains(address) else { return address }
         var hops = forwarded.flatMap { $0.split(separator: ",") }
