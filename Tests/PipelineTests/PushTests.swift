@@ -255,7 +255,10 @@ struct PushTests {
                 #expect(given.code == 0 && !given.text.contains(secret), "\(given)")
             }
             let clear = try await world.push(release, to: "http://patches.example.com", token: token)
-            #expect(clear.code == 3 && clear.errors.contains("the connection to patches.example.com has no TLS"), "\(clear)")
+            #expect(
+                clear.code == 3 && clear.errors.contains("the connection to patches.example.com has no TLS"),
+                "\(clear)"
+            )
             let nobody = try await world.push(release, to: "http://127.0.0.1:1", token: token, retries: 0)
             #expect(nobody.code == 5 && nobody.errors.contains("127.0.0.1"), "\(nobody)")
         }

@@ -75,6 +75,8 @@ struct EventLogTests {
         let one = changes { writer.take(approvals[1]) }
         #expect(changes { writer.take(approvals) } == one)
         #expect(changes { log.take(approvals, from: "shop", keptIn: store) } == one)
-        #expect(store.lines().compactMap { $0["patchId"] } == [0, 1, 0, 1, 0, 1].map { .text(labels[$0].patchID.text) })
+        #expect(
+            store.lines().compactMap { $0["patchId"] } == [0, 1, 0, 1, 0, 1].map { .text(labels[$0].patchID.text) }
+        )
     }
 }

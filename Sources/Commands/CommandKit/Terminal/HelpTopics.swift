@@ -4,6 +4,7 @@ package enum HelpTopics {
     package static let list = """
         START:
           GetStarted              Get started
+          FirstFix                Ship your first fix
           ComingFrom              Coming from CodePush, Capgo or Sparkle
           Packages                Packages
           Glossary                Glossary
@@ -38,7 +39,7 @@ package enum HelpTopics {
           Uploads                 Files of a folder of yours
 
         HOW TO BUILD AN APP:
-          Library                 The library
+          Library                 Add it to your app
           PageAPI                 The page's own API
           PageScripts             Script patches in pages
           ScriptPatches           Script patches in Swift programs

@@ -195,7 +195,9 @@ extension RestoredServer.App {
         let time = (made ?? restored.signedAt).map { ", as it was at \($0)" } ?? ""
         var lines = ["restored \(restored.app)\(time): \(releases.isEmpty ? "nothing published yet" : releases)"]
         if let signed {
-            lines.append("  signed above the versions that devices may have: timestamp \(signed.timestamp), until \(signed.expires)")
+            lines.append(
+                "  signed above the versions that devices may have: timestamp \(signed.timestamp), until \(signed.expires)"
+            )
         } else {
             lines.append(
                 "  nothing was signed\(unsigned.map { " (\($0))" } ?? ""): the next patchsrv refresh signs above "
