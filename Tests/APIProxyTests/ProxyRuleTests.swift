@@ -174,7 +174,7 @@ struct ProxyRuleTests {
         #expect(order.order(all).map(\.host) == ["b", "c", "a"])
         order.isMissing(all[1])
         #expect(order.order(all).map(\.host) == ["c", "a", "b"])
-        order.isThere(all[1])
+        order.markAvailable(all[1])
         #expect(order.order(all).map(\.host) == ["b", "c", "a"])
         clock.advance(by: UpstreamOrder.penalty)
         #expect(order.order(all).map(\.host) == ["a", "b", "c"])

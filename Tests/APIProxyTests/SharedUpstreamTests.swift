@@ -142,7 +142,7 @@ struct SharedUpstreamTests {
             try await ProxyFixture.running(
                 "/.*=http://127.0.0.1:\(port)",
                 configure: {
-                    $0.standing = .inFrontOfSite(scheme: "http", proxies)
+                    $0.placement = .inFrontOfSite(scheme: "http", proxies)
                     $0.requests = 16
                 }
             ) { fixture in

@@ -74,7 +74,7 @@ struct AdmissionTests {
         for token in [Self.token, nil] {
             let server = AssetServer(AssetServer.Settings(access: Access(token: token, under: .shared)))
             server.listening(on: AssetServer.port, pass: Self.pass)
-            let right = ShownRight()
+            let right = ClientAuthorization()
             let asked = try request(target, fields).with(right)
             let decision = server.decide(asked)
             #expect(!right.isShown, "nobody is answered yet")

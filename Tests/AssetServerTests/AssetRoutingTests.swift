@@ -68,7 +68,7 @@ struct AssetRoutingTests {
     }
 
     /// `200 index.html`, `404`, `301 /keys/`.
-    private func said(_ answer: FileAnswer) -> String {
+    private func summary(_ answer: FileAnswer) -> String {
         switch answer {
         case .file(let file): "\(file.status.code) \(file.path.string.dropFirst(SampleBundle.folder.string.count + 1))"
         // A document that a browser shows has a stamp.
@@ -97,7 +97,7 @@ struct AssetRoutingTests {
         ] as [(String, String)]
     )
     func `answer for a site as a static host does`(target: String, expected: String) async throws {
-        #expect(said(try await server(Self.site, routing: .site).get(target)) == expected)
+        #expect(summary(try await server(Self.site, routing: .site).get(target)) == expected)
     }
 
     @Test(arguments: [
@@ -107,12 +107,12 @@ struct AssetRoutingTests {
     ])
     func `answer for an app whose index is in a subfolder`(target: String, expected: String) async throws {
         let server = try server(["app/index.html", "app/main.js"], routing: .app, index: "app/index.html")
-        #expect(said(try await server.get(target)) == expected)
+        #expect(summary(try await server.get(target)) == expected)
     }
 
     @Test func `encode a redirect, so that it leads to this host`() async throws {
         let server = try server(["index.html", "a b/\u{e9}/index.html"], routing: .site)
-        #expect(said(try await server.get("/a%20b/%C3%A9")) == "301 /a%20b/%C3%A9/")
+        #expect(summary(try await server.get("/a%20b/%C3%A9")) == "301 /a%20b/%C3%A9/")
         #expect(try await server.get("/a%20b/%C3%A9").headers["Cache-Control"] == ["no-cache"])
     }
 
@@ -151,7 +151,7 @@ struct AssetRoutingTests {
         for routing in [BundleRouting.app, nil] {
             let server = try server(["index.html", "main.js", "docs/index.html", "about.html"], routing: routing)
             let request = try request(target, fields.map { ($0.key, $0.value) })
-            #expect(said(await server.answer(request)) == expected, "\(String(describing: routing))")
+            #expect(summary(await server.answer(request)) == expected, "\(String(describing: routing))")
         }
     }
 
@@ -172,7 +172,7 @@ struct AssetRoutingTests {
         let headers = HTTPHeaders(fields.map { ($0.key, $0.value) } + [AssetServer.host])
         let request = try FileRequest(getting: target, headers: headers, keepsEncoded: true)
         #expect(server.passesAsSent(request) == (expected != nil))
-        if let expected { #expect(said(await server.answer(request)) == expected) }
+        if let expected { #expect(summary(await server.answer(request)) == expected) }
     }
 
     @Test(
@@ -189,13 +189,13 @@ struct AssetRoutingTests {
             routing: nil,
             routes: ["/cart", "/release.js", "/item/*", "/docs/**"]
         )
-        #expect(said(try await server.get(target)) == expected)
+        #expect(summary(try await server.get(target)) == expected)
     }
 
     @Test func `answer with 200_html for an app that has one`() async throws {
         let server = try server(["index.html", "200.html"], routing: .app)
-        #expect(said(try await server.get("/x")) == "200 200.html")
-        #expect(said(try await server.get("/")) == "200 index.html")
+        #expect(summary(try await server.get("/x")) == "200 200.html")
+        #expect(summary(try await server.get("/")) == "200 index.html")
     }
 
     // MARK: Compressed files

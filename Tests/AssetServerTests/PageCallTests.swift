@@ -17,8 +17,8 @@ struct PageCallTests {
 
     @Test func `tells of the version that the page came from, the current one, and the one that waits`() async throws {
         let server = try server()
-        server.events.tell(.checking)
-        server.events.tell(.progress(40))
+        server.events.notify(.checking)
+        server.events.notify(.progress(40))
         let body = try #require(try await server.get("/__patchline/status").bytes)
         #expect(
             String(decoding: body.bytes, as: UTF8.self) == """

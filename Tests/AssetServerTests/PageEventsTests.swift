@@ -17,8 +17,8 @@ struct PageEventsTests {
     }
 
     @Test func `begins with what holds, then tells what happens, each with a number`() async throws {
-        events.tell(.switched(version: "1"))
-        events.tell(.ready(version: "2"))
+        events.notify(.switched(version: "1"))
+        events.notify(.ready(version: "2"))
         var page = try #require(events.subscribe(after: nil, releases: { [] })).makeAsyncIterator()
         #expect(
             await next(&page) == """
@@ -31,14 +31,14 @@ struct PageEventsTests {
 
                 """
         )
-        events.tell(.switched(version: "2"))
+        events.notify(.switched(version: "2"))
         #expect(await next(&page) == "id: s-3\nevent: switched\ndata: {\"version\":\"2\"}\n\n")
         events.beat()
         #expect(await next(&page) == ": \n\n")
     }
 
     @Test func `begins with the tag of the parameters too, where there are any`() async throws {
-        events.tell(.parameters(tag: "a"))
+        events.notify(.parameters(tag: "a"))
         var page = try #require(events.subscribe(after: nil, releases: { [] })).makeAsyncIterator()
         let first = try #require(await next(&page))
         #expect(
@@ -46,7 +46,7 @@ struct PageEventsTests {
                 #"data: {"current":null,"parameters":"a","pending":null,"releases":[],"sync":{"phase":"idle"}}"#
             )
         )
-        events.tell(.parameters(tag: nil))
+        events.notify(.parameters(tag: nil))
         #expect(await next(&page) == "id: s-2\nevent: parameters\ndata: {\"tag\":null}\n\n")
     }
 
@@ -55,7 +55,7 @@ struct PageEventsTests {
         id: String,
         missed: [String]
     ) async throws {
-        for event in [PageEvent.checking, .progress(10), .failed("no network")] { events.tell(event) }
+        for event in [PageEvent.checking, .progress(10), .failed("no network")] { events.notify(event) }
         var page = try #require(events.subscribe(after: id, releases: { [] })).makeAsyncIterator()
         let first = try #require(await next(&page))
         let names = first.split(separator: "\n").filter { $0.hasPrefix("event: ") }.map { String($0.dropFirst(7)) }
@@ -64,19 +64,19 @@ struct PageEventsTests {
 
     /// Another may be signed in by then.
     @Test func `tells nobody who comes back of a page that somebody saw`() async throws {
-        events.tell(.checking)
+        events.notify(.checking)
         var present = try #require(events.subscribe(after: nil, releases: { [] })).makeAsyncIterator()
         _ = await next(&present)
-        events.tell(.page(target: "/live", visit: "v", code: 200))
+        events.notify(.page(target: "/live", visit: "v", code: 200))
         #expect(await next(&present)?.contains("event: page\n") == true)
-        events.tell(.failed("no network"))
+        events.notify(.failed("no network"))
         var back = try #require(events.subscribe(after: "s-1", releases: { [] })).makeAsyncIterator()
         let first = try #require(await next(&back))
         #expect(first.contains("event: failed\n") && !first.contains("/live"))
     }
 
     @Test func `never tells of progress that goes back, or of the same twice`() async throws {
-        let told: [(PageEvent, Bool)] = [
+        let reported: [(PageEvent, Bool)] = [
             (.progress(5), false), (.checking, true), (.checking, false), (.progress(10), true), (.progress(10), false),
             (.progress(7), false), (.progress(99), true), (.progress(100), true), (.checked(isNew: true), true),
             (.progress(50), false), (.ready(version: "2"), true), (.ready(version: "2"), false), (.checking, true),
@@ -85,7 +85,7 @@ struct PageEventsTests {
             (.parameters(tag: "a"), true), (.parameters(tag: "a"), false), (.parameters(tag: "b"), true),
         ]
         var state = PageState()
-        for (event, isNew) in told { #expect(state.take(event) == isNew, "\(event)") }
+        for (event, isNew) in reported { #expect(state.take(event) == isNew, "\(event)") }
         #expect(state.current == "2" && state.pending == nil)
     }
 
@@ -94,7 +94,7 @@ struct PageEventsTests {
         var quick = try #require(events.subscribe(after: nil, releases: { [] })).makeAsyncIterator()
         _ = await next(&quick)
         for _ in 0..<PageEvents.behindLimit + 1 {
-            events.tell(.reload)
+            events.notify(.reload)
             _ = await next(&quick)
         }
         #expect(events.streams == 1)
@@ -142,19 +142,19 @@ struct PageEventsTests {
     }
 
     @Test func `keeps a bounded number of events of each kind, and drops none for another kind`() {
-        events.tell(.ready(version: "2"))
-        for number in 0..<1_000 { events.tell(.failed("\(number)")) }
+        events.notify(.ready(version: "2"))
+        for number in 0..<1_000 { events.notify(.failed("\(number)")) }
         #expect(events.recent.count == 1 + RecentPageEvents.limit)
         #expect(events.recent.first == .ready(version: "2") && events.recent.last == .failed("999"))
     }
 
     @Test func `keeps one progress of a sync, so that a large download pushes nothing out`() {
-        events.tell(.failed("no network"))
+        events.notify(.failed("no network"))
         for _ in 1...2 {
-            events.tell(.checking)
-            for percent in 1...100 { events.tell(.progress(percent)) }
-            events.tell(.ready(version: "2"))
-            events.tell(.checked(isNew: true))
+            events.notify(.checking)
+            for percent in 1...100 { events.notify(.progress(percent)) }
+            events.notify(.ready(version: "2"))
+            events.notify(.checked(isNew: true))
         }
         #expect(
             events.recent == [

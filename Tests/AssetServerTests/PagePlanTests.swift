@@ -53,11 +53,11 @@ struct PagePlanTests {
     func `moves a page's own declaration of its encoding to where it is heard`(page: String, type: String, sent: String)
         throws
     {
-        guard case .put(_, let told) = Self.plan(page, type) else {
+        guard case .put(_, let reported) = Self.plan(page, type) else {
             Issue.record("\(Self.plan(page, type))")
             return
         }
-        #expect(told == sent)
+        #expect(reported == sent)
     }
 
     @Test(
@@ -103,7 +103,7 @@ struct PagePlanTests {
 @Suite("A page of 50 MB that scripts are for")
 struct LargePageTests {
     private struct Unread: AssetFiles, ScriptFiles {
-        let told = NIOLockedValueBox<[String]>([])
+        let reported = NIOLockedValueBox<[String]>([])
 
         private func file(_ name: String, size: Int) -> AssetFile {
             let identity = FileIdentity(device: 1, inode: 1, size: size, modified: 0, changed: 0)
@@ -121,7 +121,7 @@ struct LargePageTests {
         func recorded(_ script: ServedScripts.Script) -> AssetFile? { file("fix.js", size: script.size) }
         func examined(_ script: ServedScripts.Script) -> AssetFile? { recorded(script) }
         func leftOut(of page: String, _ reason: PagePlan.Reason) {
-            told.withLockedValue { $0.append(reason.words(page)) }
+            reported.withLockedValue { $0.append(reason.words(page)) }
         }
     }
 
@@ -167,7 +167,9 @@ struct LargePageTests {
         )
         #expect(try await server.get("/").file?.size == size)
         #expect(
-            files.told.withLockedValue(\.self) == ["the page / was sent without its scripts: it is larger than 4 MB"]
+            files.reported.withLockedValue(\.self) == [
+                "the page / was sent without its scripts: it is larger than 4 MB"
+            ]
         )
     }
 }

@@ -428,7 +428,7 @@ struct CookieTests {
     func `is given for the token or the return key alone`(body: String, status: UInt) async throws {
         let server = AssetServer(.init(access: Access(token: Self.token, under: .shared)))
         server.listening(on: AssetServer.port, pass: Self.token)
-        let right = ShownRight()
+        let right = ClientAuthorization()
         let asked = try request("/__patchline/enter", [("Sec-Fetch-Site", "same-origin")], method: .POST).with(right)
         let answer = try #require(await server.answer(asked.with(body: Array(body.utf8))).bytes)
         #expect(answer.status.code == status && answer.cacheControl == "no-store")

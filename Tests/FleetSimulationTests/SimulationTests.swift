@@ -55,14 +55,14 @@ struct SimulationTests {
     @Test func `comes to the same table for the same seed, and says why each device gets what it gets`() async throws {
         let simulation = try Self.simulation(try Self.fleet(Self.mixed))
         let result = await simulation.run(devices: 1_000)
-        let told = result.rows.map { row in
+        let reported = result.rows.map { row in
             let counts = row.outcomes.merging(row.reasons.map { ("- \($0.key)", $0.value) }) { first, _ in first }
             return "\(row.label): "
                 + counts.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }
                 .joined(separator: ", ")
         }
         #expect(
-            told == [
+            reported == [
                 "web 3: - appVersion 350, - rollout 384, - unapproved 61, passedOver 795, taken 205",
                 "web 2: - rollout 226, below 205, passedOver 226, taken 569",
                 "web 1: below 36, installed 212, replaced 738, taken 14",
@@ -109,12 +109,12 @@ struct SimulationTests {
         var index = 0
         for (kind, count) in fleet.counts(of: 400).enumerated() {
             for device in index..<(index + count) {
-                let told = try ToldDevice(
+                let reported = try DescribedDevice(
                     Self.facts(fleet.kinds[kind], simulation.deviceID(device)).canonicalBytes,
                     named: "facts"
                 )
-                let state = try told.state(under: entries + [entry("old", "7")], roleVersion: 1)
-                let context = EligibilityContext(state, device: told.facts(at: Self.time), dial: dial)
+                let state = try reported.state(under: entries + [entry("old", "7")], roleVersion: 1)
+                let context = EligibilityContext(state, device: reported.facts(at: Self.time), dial: dial)
                 let choice = ListChoice(entries, withdrawn: [:], machine: state.machine, under: context)
                 let explained = Explanation(
                     entries,
@@ -137,7 +137,7 @@ struct SimulationTests {
     private static func facts(_ kind: Fleet.Kind, _ id: [UInt8]) -> JSON {
         let data = kind.data.sorted { $0.key < $1.key }.map { ($0.key.text, Optional(JSON.text($0.value.text))) }
         return .fields([
-            ("format", .text(ToldDevice.format)), ("deviceId", .text(Hex.text(id))),
+            ("format", .text(DescribedDevice.format)), ("deviceId", .text(Hex.text(id))),
             ("appVersion", kind.appVersion.map { .text($0.text) }), ("user", kind.user.map { .text($0.text) }),
             ("data", data.isEmpty ? nil : .fields(data)), ("platform", kind.platform?.json),
             ("consent", kind.consent == .automatic ? nil : .text(kind.consent.rawValue)),

@@ -71,7 +71,7 @@ struct PackageSiteTests {
     }
 
     /// What the sync file says while one entry is so.
-    private func told(
+    private func syncFile(
         _ entry: PatchEntry,
         _ row: (rollout: Int, paused: Bool, headcount: Int?) = (10_000, false, nil)
     ) throws -> String {
@@ -101,7 +101,7 @@ struct PackageSiteTests {
             let rows = [try row(platform, latest: latest, packages)]
             return try #require(PackageSite(.platform, of: rows, among: entries, dial: dial()))
         }
-        func told(_ site: PackageSite, _ path: String) -> String {
+        func syncFile(_ site: PackageSite, _ path: String) -> String {
             guard case .syncFile(let file)? = site.files[path] else { return "none" }
             return String(decoding: file.bytes, as: UTF8.self)
         }
@@ -110,10 +110,10 @@ struct PackageSiteTests {
         #expect(
             apart.files.keys.sorted() == ["dev/k1/2.1", "k1/2.1", "k1/2.1/file1", "k1/2.1/file1001", "k1/2.1/file2"]
         )
-        #expect(told(apart, "dev/k1/2.1") == #"{"v":1001}"# && told(apart, "k1/2.1") == #"{"v":2}"#)
+        #expect(syncFile(apart, "dev/k1/2.1") == #"{"v":1001}"# && syncFile(apart, "k1/2.1") == #"{"v":2}"#)
         // One number, two packages: everyone's is there.
         let mixed = try everyone.with(developers: site([package(2, "try")]))
-        #expect(told(mixed, "dev/k1/2.1") == #"{"p":true,"v":2}"#)
+        #expect(syncFile(mixed, "dev/k1/2.1") == #"{"p":true,"v":2}"#)
         #expect(mixed.files["k1/2.1/file2"] == everyone.files["k1/2.1/file2"])
         // Everyone's is withdrawn, and a client that was told of it asks for it still.
         let gone = try #require(
@@ -121,10 +121,10 @@ struct PackageSiteTests {
         )
         let left = try gone.with(developers: site([package(2, "try")]))
         #expect(left.files["k1/2.1/file2"] == nil)
-        #expect(told(left, "dev/k1/2.1") == #"{"p":true,"v":2}"# && told(left, "k1/2.1") == #"{"e":1}"#)
+        #expect(syncFile(left, "dev/k1/2.1") == #"{"p":true,"v":2}"# && syncFile(left, "k1/2.1") == #"{"e":1}"#)
         // The same package in both.
         let same = try everyone.with(developers: site([package(2, "fix")]))
-        #expect(told(same, "dev/k1/2.1") == #"{"v":2}"#)
+        #expect(syncFile(same, "dev/k1/2.1") == #"{"v":2}"#)
     }
 
     @Test func `holds no package of which something is listed no more`() throws {
@@ -152,21 +152,21 @@ struct PackageSiteTests {
 
     @Test func `is told by tenths, condition and pause, and paused where the wire cannot say it`() throws {
         let open = try entry("fix", "fix")
-        #expect(try told(open) == #"{"v":2}"#)
-        #expect(try told(open, (4_999, false, nil)) == #"{"g":4,"v":2}"#)
-        #expect(try told(open, (999, false, nil)) == #"{"p":true,"v":2}"#, "0 tenths are everyone to some clients")
-        #expect(try told(open, (10_000, true, nil)) == #"{"p":true,"v":2}"#)
-        #expect(try told(open, (10_000, false, 5)) == #"{"p":true,"v":2}"#)
-        #expect(try told(entry("fix", "fix") { $0.rollout = 3_000 }, (5_000, false, nil)) == #"{"g":3,"v":2}"#)
+        #expect(try syncFile(open) == #"{"v":2}"#)
+        #expect(try syncFile(open, (4_999, false, nil)) == #"{"g":4,"v":2}"#)
+        #expect(try syncFile(open, (999, false, nil)) == #"{"p":true,"v":2}"#, "0 tenths are everyone to some clients")
+        #expect(try syncFile(open, (10_000, true, nil)) == #"{"p":true,"v":2}"#)
+        #expect(try syncFile(open, (10_000, false, 5)) == #"{"p":true,"v":2}"#)
+        #expect(try syncFile(entry("fix", "fix") { $0.rollout = 3_000 }, (5_000, false, nil)) == #"{"g":3,"v":2}"#)
         let ruled = try entry("fix", "fix") { ($0.condition, $0.runAtNextLaunch) = ("ios>=9.0", true) }
-        #expect(try told(ruled) == #"{"c":"ios>=9.0","r":true,"v":2}"#)
+        #expect(try syncFile(ruled) == #"{"c":"ios>=9.0","r":true,"v":2}"#)
         #expect(
-            try told(ruled, (5_000, false, nil)) == #"{"p":true,"r":true,"v":2}"#,
+            try syncFile(ruled, (5_000, false, nil)) == #"{"p":true,"r":true,"v":2}"#,
             "clients that know of a share look at no condition"
         )
-        #expect(try told(entry("fix", "fix") { $0.users = [] }) == #"{"p":true,"v":2}"#)
-        #expect(try told(entry("fix", "fix") { $0.unknown = ["moon"] }) == #"{"p":true,"v":2}"#)
-        #expect(try told(entry("fix", "fix") { $0.appVersion = AppVersionRange(">=3") }) == #"{"p":true,"v":2}"#)
+        #expect(try syncFile(entry("fix", "fix") { $0.users = [] }) == #"{"p":true,"v":2}"#)
+        #expect(try syncFile(entry("fix", "fix") { $0.unknown = ["moon"] }) == #"{"p":true,"v":2}"#)
+        #expect(try syncFile(entry("fix", "fix") { $0.appVersion = AppVersionRange(">=3") }) == #"{"p":true,"v":2}"#)
     }
 
     @Test func `is deleted where the newest package is gone, and nothing where it is switched off`() throws {

@@ -28,10 +28,10 @@ struct EventHubTests {
     private func written(
         of topic: String? = nil,
         beat: Duration = .seconds(3_600),
-        _ meanwhile: @escaping @Sendable (String) throws(ClientGone) -> Void
+        _ meanwhile: @escaping @Sendable (String) throws(ClientDisconnected) -> Void
     ) async throws -> [String] {
         let written = NIOLockedValueBox<[String]>([])
-        try? await EventStream(hub, of: topic, after: nil, beat: beat).send { piece throws(ClientGone) in
+        try? await EventStream(hub, of: topic, after: nil, beat: beat).send { piece throws(ClientDisconnected) in
             let text = String(buffer: piece)
             written.withLockedValue { $0.append(text) }
             try meanwhile(text)
@@ -86,9 +86,9 @@ struct EventHubTests {
     }
 
     @Test func `sends comments while nothing happens, and one topic to a listener of one topic`() async throws {
-        let texts = try await written(of: "shop", beat: .milliseconds(1)) { [self] text throws(ClientGone) in
+        let texts = try await written(of: "shop", beat: .milliseconds(1)) { [self] text throws(ClientDisconnected) in
             if text.hasPrefix("retry") { add(of: "other") }
-            if text == ":\n\n" { throw ClientGone() }
+            if text == ":\n\n" { throw ClientDisconnected() }
         }
         #expect(texts == ["retry: 1000\n\n", ":\n\n"])
         #expect(hub.listeners == 0)

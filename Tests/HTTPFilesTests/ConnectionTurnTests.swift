@@ -6,11 +6,11 @@ import Testing
 @Suite("The turn of a connection")
 struct ConnectionTurnTests {
     private typealias State = ConnectionTurn.State
-    private typealias Behind = ConnectionTurn.Behind
+    private typealias Handler = ConnectionTurn.Handler
     private typealias Reading = ConnectionTurn.Reading
 
-    private static let behinds: [Behind] = [
-        .nobody(.open), .nobody(.ended), .task(deliveries: 2, .none), .task(deliveries: 2, .due),
+    private static let behinds: [Handler] = [
+        .noTask(.open), .noTask(.ended), .task(deliveries: 2, .none), .task(deliveries: 2, .due),
         .task(deliveries: 2, .given),
     ]
     private static let readings: [Reading] = [.free, .held]
@@ -24,16 +24,16 @@ struct ConnectionTurnTests {
         + [.handingOver(.ended, .free), .handingOver(.ended, .held)]
 
     /// For each of what may be behind, with a read that is held back and without.
-    private static func each<Row>(_ row: (Behind, Reading) -> Row) -> [Row] {
-        behinds.flatMap { behind in readings.map { row(behind, $0) } }
+    private static func each<Row>(_ row: (Handler, Reading) -> Row) -> [Row] {
+        behinds.flatMap { handler in readings.map { row(handler, $0) } }
     }
 
     /// What is behind once the client has ended: the task that is there has to hear of it.
-    private static func ended(_ behind: Behind) -> Behind {
-        switch behind {
-        case .nobody: .nobody(.ended)
+    private static func ended(_ handler: Handler) -> Handler {
+        switch handler {
+        case .noTask: .noTask(.ended)
         case .task(let deliveries, .none): .task(deliveries: deliveries, .due)
-        case .task: behind
+        case .task: handler
         }
     }
 
@@ -85,7 +85,7 @@ struct ConnectionTurnTests {
     }
 
     @Test func `holds a read back while an answer is on its way or a task is asked for`() {
-        let held: [Row<ConnectionTurn.ReadAsked>] = [ConnectionTurn.Phase.starting, .writing].flatMap { phase in
+        let held: [Row<ConnectionTurn.ReadDecision>] = [ConnectionTurn.Phase.starting, .writing].flatMap { phase in
             Self.each { Row(.answering(phase, $0, $1), .hold, .answering(phase, $0, .held)) }
         }
         expect(
@@ -96,7 +96,7 @@ struct ConnectionTurnTests {
                     }
                 },
             otherwise: .read
-        ) { $0.readAsked() }
+        ) { $0.readRequested() }
     }
 
     @Test func `remembers that the client sends no more, and tells the task at once when that has the turn`() {
@@ -107,7 +107,7 @@ struct ConnectionTurnTests {
         expect(
             Self.behinds.map { Row(.waiting($0), .look, .answering(.looking, Self.ended($0), .free)) } + answering
                 + Self.readings.map { Row(.handingOver(.open, $0), .nothing, .handingOver(.ended, $0)) } + [
-                    Row(.theirs(deliveries: 2, .open), .tell, .theirs(deliveries: 2, .ended)),
+                    Row(.theirs(deliveries: 2, .open), .notify, .theirs(deliveries: 2, .ended)),
                     Row(.ending, .close, .ending),
                 ],
             otherwise: .nothing
@@ -124,14 +124,14 @@ struct ConnectionTurnTests {
     }
 
     @Test func `waits when all is answered, reads again, and closes for a client that has ended`() {
-        let rows = Self.each { (behind, reading) -> Row<ConnectionTurn.Next> in
-            let looking = State.answering(.looking, behind, reading)
+        let rows = Self.each { (handler, reading) -> Row<ConnectionTurn.Next> in
+            let looking = State.answering(.looking, handler, reading)
             let read: ConnectionTurn.Afterwards = reading == .held ? .read : []
-            return switch behind {
-            case .nobody(.ended): Row(looking, .close, .ending)
+            return switch handler {
+            case .noTask(.ended): Row(looking, .close, .ending)
             case .task(let deliveries, .due):
-                Row(looking, .wait(read.union(.tellEnd)), .waiting(.task(deliveries: deliveries, .given)))
-            case .nobody(.open), .task: Row(looking, .wait(read), .waiting(behind))
+                Row(looking, .wait(read.union(.notifyEnd)), .waiting(.task(deliveries: deliveries, .given)))
+            case .noTask(.open), .task: Row(looking, .wait(read), .waiting(handler))
             }
         }
         expect(rows, otherwise: .stop) { $0.next(hasInput: false) }
@@ -162,10 +162,10 @@ struct ConnectionTurnTests {
 
     @Test func `ends after a last answer, and lingers for a client that may still send`() {
         let rows = [ConnectionTurn.Phase.starting, .writing].flatMap { phase in
-            Self.each { (behind, reading) -> Row<ConnectionTurn.Written> in
-                let hasInput = behind == .nobody(.open) || behind == .task(deliveries: 2, .none)
+            Self.each { (handler, reading) -> Row<ConnectionTurn.Written> in
+                let hasInput = handler == .noTask(.open) || handler == .task(deliveries: 2, .none)
                 let linger = ConnectionTurn.Written.linger(reading == .held ? .read : [])
-                return Row(.answering(phase, behind, reading), hasInput ? linger : .close, .ending)
+                return Row(.answering(phase, handler, reading), hasInput ? linger : .close, .ending)
             }
         }
         expect(rows, otherwise: .nothing) { $0.written(keepsConnection: false) }
@@ -183,13 +183,13 @@ struct ConnectionTurnTests {
     // MARK: - The task behind
 
     @Test func `asks for a task once, and gives it what comes from then on`() {
-        let rows = Self.each { (behind, reading) -> Row<ConnectionTurn.HandingOver> in
-            let looking = State.answering(.looking, behind, reading)
+        let rows = Self.each { (handler, reading) -> Row<ConnectionTurn.HandingOver> in
+            let looking = State.answering(.looking, handler, reading)
             let read: ConnectionTurn.Afterwards = reading == .held ? .read : []
-            return switch behind {
-            case .nobody(let input): Row(looking, .ask, .handingOver(input, reading))
+            return switch handler {
+            case .noTask(let input): Row(looking, .ask, .handingOver(input, reading))
             case .task(_, .none): Row(looking, .deliver(read), .theirs(deliveries: 3, .open))
-            case .task(_, .due): Row(looking, .deliver(read.union(.tellEnd)), .theirs(deliveries: 3, .ended))
+            case .task(_, .due): Row(looking, .deliver(read.union(.notifyEnd)), .theirs(deliveries: 3, .ended))
             case .task(_, .given): Row(looking, .deliver(read), .theirs(deliveries: 3, .ended))
             }
         }
@@ -201,8 +201,8 @@ struct ConnectionTurnTests {
             [
                 Row(.handingOver(.open, .free), .deliver([]), .theirs(deliveries: 1, .open)),
                 Row(.handingOver(.open, .held), .deliver(.read), .theirs(deliveries: 1, .open)),
-                Row(.handingOver(.ended, .free), .deliver(.tellEnd), .theirs(deliveries: 1, .ended)),
-                Row(.handingOver(.ended, .held), .deliver([.tellEnd, .read]), .theirs(deliveries: 1, .ended)),
+                Row(.handingOver(.ended, .free), .deliver(.notifyEnd), .theirs(deliveries: 1, .ended)),
+                Row(.handingOver(.ended, .held), .deliver([.notifyEnd, .read]), .theirs(deliveries: 1, .ended)),
             ],
             otherwise: .refuse
         ) { $0.attaches() }
@@ -210,11 +210,11 @@ struct ConnectionTurnTests {
 
     @Test(arguments: 0...4)
     func `takes the turn back when the task has answered all that it was given, and not before`(deliveries: Int) {
-        let rows: [Row<ConnectionTurn.GivenBack>] = [
+        let rows: [Row<ConnectionTurn.FinishDecision>] = [
             Row(.theirs(deliveries: 2, .open), .wait, .waiting(.task(deliveries: 2, .none))),
             Row(.theirs(deliveries: 2, .ended), .wait, .waiting(.task(deliveries: 2, .given))),
         ]
-        expect(deliveries == 2 ? rows : [], otherwise: .nothing) { $0.givenBack(after: deliveries) }
+        expect(deliveries == 2 ? rows : [], otherwise: .nothing) { $0.taskFinished(after: deliveries) }
     }
 
     @Test func `is idle only while it waits for the client`() {
@@ -232,16 +232,16 @@ struct ConnectionTurnTests {
         #expect(turn.receivedAll() == .look)
         #expect(turn.next(hasInput: true) == .answer)
         #expect(turn.handsOver() == .ask)
-        #expect(turn.readAsked() == .hold)
+        #expect(turn.readRequested() == .hold)
         #expect(turn.attaches() == .deliver(.read))
-        #expect(turn.givenBack(after: 1) == .wait)
+        #expect(turn.taskFinished(after: 1) == .wait)
         // The next request is answered in front, and its client ends meanwhile.
         #expect(turn.receivedAll() == .look)
         #expect(turn.starts() == .write)
         #expect(turn.started() == .stop)
         #expect(turn.inputEnded() == .nothing)
         #expect(turn.written(keepsConnection: true) == .look)
-        #expect(turn.next(hasInput: false) == .wait(.tellEnd))
+        #expect(turn.next(hasInput: false) == .wait(.notifyEnd))
         #expect(turn.inputEnded() == .look)
         #expect(turn.next(hasInput: false) == .wait([]))
         let state = turn.state
@@ -255,7 +255,7 @@ struct ConnectionTurnTests {
             #expect(turn.next(hasInput: true) == .answer)
             #expect(turn.starts() == .write)
             #expect(turn.started() == .stop)
-            #expect(turn.readAsked() == .hold)
+            #expect(turn.readRequested() == .hold)
             #expect(turn.written(keepsConnection: true) == .look)
         }
         #expect(turn.next(hasInput: false) == .wait(.read))

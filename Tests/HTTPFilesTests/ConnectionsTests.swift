@@ -27,13 +27,13 @@ struct ConnectionsTests {
     }
 
     @Test func `too many have time to read the reason while they are few, and end with all others`() async throws {
-        let connections = Connections(RoomRule(limit: 1))
+        let connections = Connections(CapacityRule(limit: 1))
         let all = try await channels(7)
         guard case .admitted(let place, _) = connections.admit(all[0], of: .boundless) else {
             Issue.record("the first one has no place")
             return
         }
-        #expect(connections.begin(place, ShownRight()))
+        #expect(connections.begin(place, ClientAuthorization()))
         let said = all[1...5].map { words(connections.admit($0, of: .boundless)) }
         #expect(said == ["refused", "refused", "refused", "refused", "closed"])
         connections.refusalEnded(all[1])
@@ -44,7 +44,7 @@ struct ConnectionsTests {
     }
 
     @Test func `while the server stops are closed`() async throws {
-        let connections = Connections(RoomRule(limit: 1))
+        let connections = Connections(CapacityRule(limit: 1))
         connections.stop()
         let late = try await channels(1)
         #expect(words(connections.admit(late[0], of: .boundless)) == "stopping")

@@ -12,9 +12,9 @@ private struct MarkingSource: FileSource {
         ["X-Frame-Options": "DENY", "X-Read": headers == nil ? "no" : "yes", "Vary": "Origin"]
     }
 
-    func words(for refusal: String, _ status: HTTPResponseStatus, of target: String) -> RefusalWords? {
+    func words(for refusal: String, _ status: HTTPResponseStatus, of target: String) -> RefusalBody? {
         guard target.hasPrefix("/worded") else { return nil }
-        return RefusalWords(contentType: "text/x-words", bytes: Array("\(status.code) \(target)".utf8))
+        return RefusalBody(contentType: "text/x-words", bytes: Array("\(status.code) \(target)".utf8))
     }
 
     func decide(_ request: FileRequest) -> FileDecision {

@@ -13,16 +13,16 @@ struct LossTests {
         let minute = TimeAmount.seconds(60)
         #expect(
             tally.add(.room, of: flooder)
-                == .tell("connections: 1 closed to make room; most of 192.0.2.1: 1", thenLookIn: minute)
+                == .report("connections: 1 closed to make room; most of 192.0.2.1: 1", nextCheckIn: minute)
         )
         for _ in 0..<5_000 { #expect(tally.add(.room, of: flooder) == .nothing) }
         #expect(tally.add(.refused, of: .user(1_000)) == .nothing && tally.add(.slow, of: flooder) == .nothing)
         let line =
             "connections: 1 refused, 5000 closed to make room, 1 closed because they were too slow; "
             + "most of 192.0.2.1: 5001"
-        #expect(tally.look() == .tell(line, thenLookIn: minute))
+        #expect(tally.look() == .report(line, nextCheckIn: minute))
         #expect(tally.look() == .nothing)
-        guard case .tell = tally.add(.refused, of: flooder) else {
+        guard case .report = tally.add(.refused, of: flooder) else {
             Issue.record("the first in a while is not told")
             return
         }
@@ -37,7 +37,7 @@ struct LossTests {
         let proxies = try #require(TrustedProxies("127.0.0.1"))
         let name = ClientName("127.0.0.1", forwarded: ["x\nconnections:\"y\""], trusting: proxies)
         _ = tally.add(.room, of: .address(name))
-        guard case .tell(let line, _) = tally.look() else { return }
+        guard case .report(let line, _) = tally.look() else { return }
         #expect(!line.contains("\n") && !line.contains("\""))
     }
 }

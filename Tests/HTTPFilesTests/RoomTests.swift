@@ -9,13 +9,13 @@ struct RoomTests {
     private var device: ClientGroup { address("10.0.0.2") }
 
     @Test func `is for everybody while there is some, however many have one address`() throws {
-        let room = Entrance(RoomRule(limit: 1024))
+        let room = Entrance(CapacityRule(limit: 1024))
         for _ in 0..<768 { #expect(try room.enter(stranger).leaving == nil) }
         #expect(room.count == 768)
     }
 
     @Test func `is made by the one who has waited longest, not by the newcomer`() throws {
-        let room = Entrance(RoomRule(limit: 4))
+        let room = Entrance(CapacityRule(limit: 4))
         let places = try (0..<4).map { try room.enter(address("10.0.0.\($0)")).place }
         // The first is answered, and waits anew from then on.
         #expect(room.set(places[0], .busy, isKnown: false) && room.set(places[0], .idle, isKnown: false))
@@ -24,16 +24,16 @@ struct RoomTests {
     }
 
     @Test func `is not kept by who drips: no byte makes anybody younger`() throws {
-        let room = Entrance(RoomRule(limit: 2))
+        let room = Entrance(CapacityRule(limit: 2))
         let slow = try room.enter(address("10.0.0.1")).place
         _ = try room.enter(address("10.0.0.2"))
         #expect(room.set(slow, .receiving, isKnown: false) && room.set(slow, .receiving, isKnown: false))
         #expect(try room.enter(device).leaving == slow)
     }
 
-    @Test(arguments: [Room.Activity.busy, .answering, .endless, .tunnel])
-    func `is not taken from whoever is being answered`(activity: Room.Activity) throws {
-        let room = Entrance(RoomRule(limit: 2))
+    @Test(arguments: [ConnectionLimiter.Activity.busy, .answering, .endless, .tunnel])
+    func `is not taken from whoever is being answered`(activity: ConnectionLimiter.Activity) throws {
+        let room = Entrance(CapacityRule(limit: 2))
         let (first, second) = (try room.enter(stranger).place, try room.enter(stranger).place)
         #expect(room.set(first, activity, isKnown: false))
         #expect(try room.enter(device).leaving == second)
@@ -43,12 +43,12 @@ struct RoomTests {
         #expect(room.holds(first))
     }
 
-    @Test(arguments: [Room.Activity.receiving, .uploading])
+    @Test(arguments: [ConnectionLimiter.Activity.receiving, .uploading])
     func `is not taken from an upload of somebody with a right, but from one of somebody without`(
-        activity: Room.Activity
+        activity: ConnectionLimiter.Activity
     ) throws {
         for isKnown in [false, true] {
-            let room = Entrance(RoomRule(limit: 1))
+            let room = Entrance(CapacityRule(limit: 1))
             let place = try room.enter(stranger).place
             #expect(room.set(place, .busy, isKnown: isKnown) && room.set(place, activity, isKnown: isKnown))
             #expect((room.refuses(device)) == isKnown)
@@ -56,7 +56,7 @@ struct RoomTests {
     }
 
     @Test func `has a reserve that nobody gets alone, whatever right they have shown`() throws {
-        let room = Entrance(RoomRule(limit: 64))
+        let room = Entrance(CapacityRule(limit: 64))
         for _ in 0..<48 {
             let place = try room.enter(stranger).place
             #expect(room.set(place, .uploading, isKnown: true))
@@ -67,7 +67,7 @@ struct RoomTests {
     }
 
     @Test func `is made by strangers first, by whoever has shown a right last`() throws {
-        let room = Entrance(RoomRule(limit: 3))
+        let room = Entrance(CapacityRule(limit: 3))
         let known = try room.enter(.boundless).place
         #expect(room.set(known, .busy, isKnown: true) && room.set(known, .idle, isKnown: true))
         let strangers = try (0..<2).map { _ in try room.enter(.boundless).place }
@@ -78,7 +78,7 @@ struct RoomTests {
     }
 
     @Test func `that is short is shared out: who floods it displaces their own connections alone`() throws {
-        let room = Entrance(RoomRule(limit: 64))
+        let room = Entrance(CapacityRule(limit: 64))
         let waiting = try (0..<8).map { try room.enter(address("10.1.0.\($0)")).place }
         for _ in 0..<10_000 { _ = try room.enter(stranger) }
         #expect(waiting.allSatisfy(room.holds) && room.count == 48)
@@ -91,7 +91,7 @@ struct RoomTests {
     }
 
     @Test func `is made by a group that has more than its share, before any other`() throws {
-        let room = Entrance(RoomRule(limit: 64))
+        let room = Entrance(CapacityRule(limit: 64))
         let oldest = try room.enter(device).place
         let crowd = try (0..<47).map { _ in try room.enter(stranger).place }
         // The rest are one connection each.
@@ -103,7 +103,7 @@ struct RoomTests {
 
     @Test func `has a bound for the strangers of each other user, and none for their connections with a right`() throws
     {
-        let room = Entrance(RoomRule(limit: 1024, strangers: 64))
+        let room = Entrance(CapacityRule(limit: 1024, strangers: 64))
         let places = try (0..<64).map { _ in try room.enter(.user(65_534)).place }
         #expect(try room.enter(.user(65_534)).leaving == places[0])
         #expect(room.count == 64)
@@ -114,7 +114,7 @@ struct RoomTests {
     }
 
     @Test func `counts a proxy's requests by whom they are for, while they last`() throws {
-        let room = Entrance(RoomRule(limit: 16))
+        let room = Entrance(CapacityRule(limit: 16))
         let places = try (0..<12).map { _ in try room.enter(.boundless).place }
         #expect(room.isShort)
         let asked = places.map { room.ask($0, for: stranger) }
@@ -127,7 +127,7 @@ struct RoomTests {
     }
 
     @Test func `has a bound for tunnels, which have no end`() throws {
-        let room = Entrance(RoomRule(limit: 8))
+        let room = Entrance(CapacityRule(limit: 8))
         let places = try (0..<4).map { _ in try room.enter(.boundless).place }
         #expect(places.map { room.set($0, .tunnel, isKnown: true) } == [true, true, false, false])
         #expect(room.set(places[0], .idle, isKnown: true) && room.set(places[2], .tunnel, isKnown: true))
@@ -136,7 +136,7 @@ struct RoomTests {
     }
 
     @Test func `shares out tunnels, so that one client cannot use all of them`() throws {
-        let room = Entrance(RoomRule(limit: 64))
+        let room = Entrance(CapacityRule(limit: 64))
         let many = try (0..<20).map { _ in try room.enter(stranger).place }
         #expect(many.count { room.set($0, .tunnel, isKnown: false) } == 12)
         let others = try (0..<5).map { _ in try room.enter(device).place }
@@ -150,7 +150,7 @@ struct RoomTests {
     }
 
     @Test func `hears nothing of a place from whoever had it before`() throws {
-        let room = Entrance(RoomRule(limit: 1))
+        let room = Entrance(CapacityRule(limit: 1))
         let old = try room.enter(stranger).place
         let new = try room.enter(device).place
         #expect(!room.holds(old) && !room.set(old, .busy, isKnown: true))
@@ -163,9 +163,11 @@ struct RoomTests {
     @Test(arguments: 1...8)
     func `is never overfull, and loses nobody who is answered, whatever comes in whatever order`(seed: UInt64) throws {
         var dice = Dice(state: seed)
-        let room = Entrance(RoomRule(limit: 24, strangers: 5))
-        var living: [Room.Place: Room.Activity] = [:]
-        let activities: [Room.Activity] = [.idle, .busy, .receiving, .uploading, .answering, .endless, .tunnel]
+        let room = Entrance(CapacityRule(limit: 24, strangers: 5))
+        var living: [ConnectionLimiter.Place: ConnectionLimiter.Activity] = [:]
+        let activities: [ConnectionLimiter.Activity] = [
+            .idle, .busy, .receiving, .uploading, .answering, .endless, .tunnel,
+        ]
         let groups = [.boundless, .user(7)] + (0..<6).map { address("10.0.0.\($0)") }
         for _ in 0..<500 {
             let place = room.places.map(\.place).randomElement(using: &dice)
@@ -201,18 +203,18 @@ struct RoomTests {
 private final class Entrance {
     private struct NoRoom: Error {}
 
-    private var room: Room
+    private var room: ConnectionLimiter
 
-    init(_ rule: RoomRule) {
-        room = Room(rule)
+    init(_ rule: CapacityRule) {
+        room = ConnectionLimiter(rule)
     }
 
     var count: Int { room.count }
     var tunnels: Int { room.tunnels }
     var isShort: Bool { room.isShort }
-    var places: [(place: Room.Place, activity: Room.Activity)] { room.places }
+    var places: [(place: ConnectionLimiter.Place, activity: ConnectionLimiter.Activity)] { room.places }
 
-    func enter(_ group: ClientGroup) throws -> (place: Room.Place, leaving: Room.Place?) {
+    func enter(_ group: ClientGroup) throws -> (place: ConnectionLimiter.Place, leaving: ConnectionLimiter.Place?) {
         guard case .entered(let place, let leaving, _) = room.enter(group) else { throw NoRoom() }
         return (place, leaving)
     }
@@ -223,13 +225,13 @@ private final class Entrance {
         return other.enter(group) == .refused
     }
 
-    func set(_ place: Room.Place, _ activity: Room.Activity, isKnown: Bool) -> Bool {
+    func set(_ place: ConnectionLimiter.Place, _ activity: ConnectionLimiter.Activity, isKnown: Bool) -> Bool {
         room.set(place, activity, isKnown: isKnown)
     }
 
-    func ask(_ place: Room.Place, for group: ClientGroup) -> Bool { room.ask(place, for: group) }
-    func holds(_ place: Room.Place) -> Bool { room.holds(place) }
-    func leave(_ place: Room.Place) { room.leave(place) }
+    func ask(_ place: ConnectionLimiter.Place, for group: ClientGroup) -> Bool { room.ask(place, for: group) }
+    func holds(_ place: ConnectionLimiter.Place) -> Bool { room.holds(place) }
+    func leave(_ place: ConnectionLimiter.Place) { room.leave(place) }
 }
 
 /// A generator whose numbers are the same each time (SplitMix64).

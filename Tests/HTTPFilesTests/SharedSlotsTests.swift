@@ -17,11 +17,11 @@ struct SharedSlotsTests {
 
     @Test func `are free again once, however often they are given back`() throws {
         let taken = pool.takeAll("a", at: now)
-        for _ in 0..<3 { pool.giveBack(taken[0]) }
+        for _ in 0..<3 { pool.release(taken[0]) }
         #expect(pool.slots.count == 47)
         let again = pool.takeAll("a", at: now)
         #expect(again.count == 1)
-        for slot in taken + again { pool.giveBack(slot) }
+        for slot in taken + again { pool.release(slot) }
         #expect(pool.slots.count == 0)
     }
 
@@ -43,7 +43,7 @@ struct SharedSlotsTests {
         #expect(pool.take("a", at: later) == nil, "long polls are known by their time")
         #expect(pool.slots.lasting == 32)
         #expect(pool.takeAll("b", at: later).count == 4)
-        pool.giveBack(early)
+        pool.release(early)
         #expect(pool.slots.lasting == 32)
     }
 
@@ -53,7 +53,7 @@ struct SharedSlotsTests {
         #expect(pool.slots.lasting == 1)
         for _ in 0..<2 { #expect(pool.becomesEndless(slot)) }
         #expect(pool.slots.lasting == 1 && pool.slots.endless == 1)
-        for slot in [slot, other] { pool.giveBack(slot) }
+        for slot in [slot, other] { pool.release(slot) }
         #expect(pool.slots.lasting == 0 && pool.slots.endless == 0 && pool.slots.count == 0)
     }
 
@@ -63,23 +63,23 @@ struct SharedSlotsTests {
         #expect((0..<40).count { _ in pool.open("a", at: now) } == 23)
         for _ in 0..<2 { pool.isNotEndless(slot) }
         #expect(pool.slots.endless == 23 && pool.open("a", at: now) && !pool.open("a", at: now))
-        pool.giveBack(slot)
+        pool.release(slot)
         #expect(pool.slots.endless == 24 && pool.slots.count == 24)
     }
 
     @Test func `find lasting requests behind many that have ended`() throws {
         let first = try #require(pool.take("a", at: now))
-        for _ in 0..<1_000 { pool.giveBack(try #require(pool.take("a", at: now))) }
+        for _ in 0..<1_000 { pool.release(try #require(pool.take("a", at: now))) }
         _ = try #require(pool.take("b", at: now))
-        pool.giveBack(first)
-        for _ in 0..<20 { pool.giveBack(try #require(pool.take("c", at: now + .seconds(20)))) }
+        pool.release(first)
+        for _ in 0..<20 { pool.release(try #require(pool.take("c", at: now + .seconds(20)))) }
         #expect(pool.slots.lasting == 1)
     }
 }
 
 /// Slots that expectations can change.
 private final class Pool {
-    private(set) var slots = SharedSlots<String>(RoomRule(limit: 64))
+    private(set) var slots = SharedSlots<String>(CapacityRule(limit: 64))
 
     func take(_ client: String, at now: ContinuousClock.Instant) -> SharedSlots<String>.Slot? {
         slots.take(for: client, at: now)
@@ -92,7 +92,7 @@ private final class Pool {
         return taken
     }
 
-    func giveBack(_ slot: SharedSlots<String>.Slot) { slots.giveBack(slot) }
+    func release(_ slot: SharedSlots<String>.Slot) { slots.release(slot) }
 
     func becomesEndless(_ slot: SharedSlots<String>.Slot) -> Bool { slots.becomesEndless(slot) }
 
@@ -102,7 +102,7 @@ private final class Pool {
     func open(_ client: String, at now: ContinuousClock.Instant) -> Bool {
         guard let slot = slots.take(for: client, at: now) else { return false }
         if slots.becomesEndless(slot) { return true }
-        slots.giveBack(slot)
+        slots.release(slot)
         return false
     }
 }

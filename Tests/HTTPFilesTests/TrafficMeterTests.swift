@@ -8,24 +8,24 @@ import Testing
 private final class Tally: TrafficMeter {
     private let count = NIOLockedValueBox(0)
     private let events: AsyncStream<String>
-    private let tell: AsyncStream<String>.Continuation
+    private let report: AsyncStream<String>.Continuation
 
     init() {
-        (events, tell) = AsyncStream.makeStream(of: String.self)
+        (events, report) = AsyncStream.makeStream(of: String.self)
     }
 
     var open: Int { count.withLockedValue(\.self) }
 
     func connectionOpened() { count.withLockedValue { $0 += 1 } }
-    func connectionLost(_ loss: LossOfConnection) { tell.yield("\(loss)") }
+    func connectionLost(_ loss: LossOfConnection) { report.yield("\(loss)") }
 
     func connectionClosed() {
         count.withLockedValue { $0 -= 1 }
-        tell.yield("closed")
+        report.yield("closed")
     }
 
     func answered(_ target: String, status: Int, bodyBytes: Int, in duration: Duration) {
-        tell.yield("\(target) \(status) \(bodyBytes)" + (duration > .zero ? "" : " in no time"))
+        report.yield("\(target) \(status) \(bodyBytes)" + (duration > .zero ? "" : " in no time"))
     }
 
     func next() async -> String? { await events.first { _ in true } }

@@ -58,7 +58,7 @@ struct TunnelTests {
 
     @Test func `holds back a client whose bytes nobody takes`() async throws {
         let (gate, open) = AsyncStream.makeStream(of: Void.self)
-        let (counts, tell) = AsyncStream.makeStream(of: Int.self)
+        let (counts, report) = AsyncStream.makeStream(of: Int.self)
         let source = ClosureSource.answering { request in
             guard request.upgrade != nil else { return .bytes(.digits) }
             return .tunnel(
@@ -66,7 +66,7 @@ struct TunnelTests {
                     _ = await gate.first { true }
                     var count = 0
                     while let bytes = try? await client.next() { count += bytes.readableBytes }
-                    tell.yield(count)
+                    report.yield(count)
                 }
             )
         }

@@ -36,8 +36,8 @@ struct DictionaryUpdateTests {
         try await PageFixture.running { device in
             try await device.visit()
             device.server.answer { _ in packed }
-            let told = try await device.visit().told
-            #expect(told["code"]?.number == 200)
+            let pageResult = try await device.visit().pageResult
+            #expect(pageResult["code"]?.number == 200)
             let asked = try #require(device.server.last?.headers)
             #expect(asked["Accept-Encoding"] == ["dcz, zstd, gzip"])
             #expect(asked["Available-Dictionary"] == [":\(Base64.text(SHA256Digest(of: first).bytes)):"])
@@ -52,8 +52,8 @@ struct DictionaryUpdateTests {
         try await PageFixture.running { device in
             try await device.visit()
             device.server.answer { _ in packed }
-            let (got, told) = try await device.visit()
-            #expect(got.text == Pages.cart(1) && told["code"]?.number == 504)
+            let (got, pageResult) = try await device.visit()
+            #expect(got.text == Pages.cart(1) && pageResult["code"]?.number == 504)
             #expect(device.kept() == [Pages.cart(1)])
         }
     }
@@ -63,8 +63,8 @@ struct DictionaryUpdateTests {
         try await PageFixture.running { device in
             try await device.visit()
             device.server.answer { _ in packed }
-            let (got, told) = try await device.visit()
-            #expect(got.text == Pages.cart(1) && told["code"]?.number == 2_000)
+            let (got, pageResult) = try await device.visit()
+            #expect(got.text == Pages.cart(1) && pageResult["code"]?.number == 2_000)
             #expect(device.kept() == [])
         }
     }

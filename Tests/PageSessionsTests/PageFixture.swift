@@ -135,17 +135,17 @@ struct PageFixture: Sendable {
     }
 
     /// What a page is told of its visit.
-    func told(_ path: String = "/live", visit: String? = nil, cookie: String? = nil) async throws -> Got {
+    func pageResult(_ path: String = "/live", visit: String? = nil, cookie: String? = nil) async throws -> Got {
         let query = "path=\(URLLayout.percentEncoded(path))" + (visit.map { "&visit=\($0)" } ?? "")
         return try await get("/__patchline/page?\(query)", cookie: cookie, ["Sec-Fetch-Dest": "empty"])
     }
 
     /// Visits a page and waits until all is known of it.
     @discardableResult
-    func visit(_ target: String = "/live", cookie: String? = nil) async throws -> (got: Got, told: JSON) {
+    func visit(_ target: String = "/live", cookie: String? = nil) async throws -> (got: Got, pageResult: JSON) {
         let got = try await get(target, cookie: cookie)
-        let told = try await told(target, visit: got.visit, cookie: cookie)
-        return (got, try JSON.document(Array(told.text.utf8), named: "told", limit: 1 << 24))
+        let pageResult = try await pageResult(target, visit: got.visit, cookie: cookie)
+        return (got, try JSON.document(Array(pageResult.text.utf8), named: "told", limit: 1 << 24))
     }
 
     /// The page `/live`, as nobody sees it.

@@ -32,14 +32,14 @@ struct PageOutcomesTests {
     /// V2.
     @Test func `comes from its server at first, and is kept whole, with its tags`() async throws {
         try await PageFixture.running { device in
-            let (got, told) = try await device.visit()
+            let (got, pageResult) = try await device.visit()
             #expect(got.status == 200 && got.text == Pages.cart(1))
             #expect(got.headers["Content-Type"] == ["text/html; charset=utf-8"])
             #expect(got.headers["Cache-Control"] == ["no-store"] && got.headers["ETag"] == [])
             let page = SplitPage(Array(Pages.cart(1).utf8))
             let time = ManualClock.start.seconds * 1_000
             #expect(
-                String(decoding: told.fileBytes, as: UTF8.self) == """
+                String(decoding: pageResult.fileBytes, as: UTF8.self) == """
                     {"code":1000,"extra":{"cache-offline":"true","eTag":"\(page.pageTag)","isReload":false,\
                     "template-tag":"\(page.templateTag)"},"local_refresh_time":\(time),"result":{},"srcCode":1000}
                     """
@@ -56,10 +56,13 @@ struct PageOutcomesTests {
             try await device.visit()
             let changes = device.files.changes
             device.clock.advance(by: .seconds(60))
-            let (got, told) = try await device.visit()
+            let (got, pageResult) = try await device.visit()
             #expect(got.status == 200 && got.text == Pages.cart(1))
-            #expect(told["code"]?.number == 304 && told["srcCode"]?.number == 304 && told["result"]?.names == [])
-            #expect(told["local_refresh_time"]?.number == ManualClock.start.seconds * 1_000)
+            #expect(
+                pageResult["code"]?.number == 304 && pageResult["srcCode"]?.number == 304
+                    && pageResult["result"]?.names == []
+            )
+            #expect(pageResult["local_refresh_time"]?.number == ManualClock.start.seconds * 1_000)
             #expect(device.files.changes == changes)
             #expect(device.server.requests.filter { $0.path.text == "/live" }.count == 2)
         }
@@ -70,15 +73,15 @@ struct PageOutcomesTests {
         try await PageFixture.running { device in
             try await device.visit()
             device.server.show(Pages.cart(2))
-            let (got, told) = try await device.visit()
+            let (got, pageResult) = try await device.visit()
             #expect(got.text == Pages.cart(1))
-            #expect(told["code"]?.number == 200 && told["srcCode"]?.number == 200)
+            #expect(pageResult["code"]?.number == 200 && pageResult["srcCode"]?.number == 200)
             let block = "<!--sonicdiff-cart--><b>2</b><!--sonicdiff-cart-end-->"
-            #expect(told["result"] == .fields([("{cart}", .text(block))]))
-            #expect(told["extra"]?["isReload"]?.flag == false)
-            #expect(told["extra"]?["blocks"] == .array([.text("cart")]))
+            #expect(pageResult["result"] == .fields([("{cart}", .text(block))]))
+            #expect(pageResult["extra"]?["isReload"]?.flag == false)
+            #expect(pageResult["extra"]?["blocks"] == .array([.text("cart")]))
             let next = try await device.visit()
-            #expect(next.got.text == Pages.cart(2) && next.told["code"]?.number == 304)
+            #expect(next.got.text == Pages.cart(2) && next.pageResult["code"]?.number == 304)
             #expect(device.kept() == [Pages.cart(2)])
         }
     }
@@ -94,9 +97,9 @@ struct PageOutcomesTests {
             let (_, first) = try await device.visit()
             #expect(first["extra"]?["blocks"] == nil)
             device.server.show(page(2))
-            let (_, told) = try await device.visit()
-            #expect(told["result"] == .fields([("{auto1}", .text("<!--sonicdiff-->2<!--sonicdiff-end-->"))]))
-            #expect(told["extra"]?["blocks"] == .array([.text("auto0"), .text("cart"), .text("auto1")]))
+            let (_, pageResult) = try await device.visit()
+            #expect(pageResult["result"] == .fields([("{auto1}", .text("<!--sonicdiff-->2<!--sonicdiff-end-->"))]))
+            #expect(pageResult["extra"]?["blocks"] == .array([.text("auto0"), .text("cart"), .text("auto1")]))
         }
     }
 
@@ -106,12 +109,12 @@ struct PageOutcomesTests {
             try await device.visit()
             let new = Pages.cart(1, template: "new shop")
             device.server.show(new)
-            let (got, told) = try await device.visit()
+            let (got, pageResult) = try await device.visit()
             #expect(got.text == Pages.cart(1))
-            #expect(told["code"]?.number == 2_000 && told["result"]?.names == [])
-            #expect(told["extra"]?["isReload"]?.flag == true)
+            #expect(pageResult["code"]?.number == 2_000 && pageResult["result"]?.names == [])
+            #expect(pageResult["extra"]?["isReload"]?.flag == true)
             let next = try await device.visit()
-            #expect(next.got.text == new && next.told["code"]?.number == 304)
+            #expect(next.got.text == new && next.pageResult["code"]?.number == 304)
             #expect(device.kept() == [new])
         }
     }
@@ -134,10 +137,12 @@ struct PageOutcomesTests {
             try await device.visit()
             device.server.show(Pages.cart(2))
             device.server.set(offline)
-            let (got, told) = try await device.visit()
+            let (got, pageResult) = try await device.visit()
             #expect(got.text == Pages.cart(1))
-            #expect(told["code"]?.number == code && told["srcCode"]?.number == answered)
-            #expect(told["result"]?.names == blocks && told["extra"]?["cache-offline"]?.text == offline.rawValue)
+            #expect(pageResult["code"]?.number == code && pageResult["srcCode"]?.number == answered)
+            #expect(
+                pageResult["result"]?.names == blocks && pageResult["extra"]?["cache-offline"]?.text == offline.rawValue
+            )
             #expect(device.kept() == kept)
         }
     }
@@ -156,9 +161,9 @@ struct PageOutcomesTests {
             try await device.visit()
             device.server.show(Pages.cart(1, template: "new shop"))
             device.server.set(offline)
-            let (_, told) = try await device.visit()
-            #expect(told["code"]?.number == code && told["srcCode"]?.number == 2_000)
-            #expect(told["extra"]?["isReload"]?.flag == isReload)
+            let (_, pageResult) = try await device.visit()
+            #expect(pageResult["code"]?.number == code && pageResult["srcCode"]?.number == 2_000)
+            #expect(pageResult["extra"]?["isReload"]?.flag == isReload)
         }
     }
 
@@ -170,8 +175,8 @@ struct PageOutcomesTests {
         server.set(.switchOff)
         try await serving(server) { upstream in
             try await PageFixture.running(server, at: upstream, files: files, clock: clock) { device in
-                let (got, told) = try await device.visit()
-                #expect(got.text == Pages.cart(1) && told["code"]?.number == 1_000)
+                let (got, pageResult) = try await device.visit()
+                #expect(got.text == Pages.cart(1) && pageResult["code"]?.number == 1_000)
             }
             clock.advance(by: .seconds(21_599))
             try await PageFixture.running(server, at: upstream, files: files, clock: clock) { device in
@@ -181,8 +186,8 @@ struct PageOutcomesTests {
                 #expect(device.kept() == [] && device.names().count == 1)
                 clock.advance(by: .seconds(1))
                 server.set(.keepAndRefresh)
-                let (_, told) = try await device.visit()
-                #expect(told["code"]?.number == 1_000)
+                let (_, pageResult) = try await device.visit()
+                #expect(pageResult["code"]?.number == 1_000)
                 #expect(server.last?.headers["accept-diff"] == ["true"])
             }
         }
@@ -204,7 +209,7 @@ struct PageOutcomesTests {
             let got = try await device.get()
             #expect(got.status == 200 && got.text == "<p>plain</p>" && got.visit == nil)
             for (name, value) in all { #expect(got.headers[name] == [value]) }
-            let unknown = try await device.told()
+            let unknown = try await device.pageResult()
             #expect(unknown.status == 404)
             #expect(device.names() == [])
         }
@@ -216,9 +221,9 @@ struct PageOutcomesTests {
         let tag = SplitPage(Array(Pages.cart(1).utf8)).pageTag.hex
         try await PageFixture.running { device in
             device.server.answer(naming: "X-Tag", spelling.replacing("TAG", with: tag))
-            let told2 = try await device.visit().told
+            let told2 = try await device.visit().pageResult
             #expect(told2["code"]?.number == 1_000)
-            let told3 = try await device.visit().told
+            let told3 = try await device.visit().pageResult
             #expect(told3["code"]?.number == 304)
         }
     }
@@ -229,15 +234,15 @@ struct PageOutcomesTests {
         try await PageFixture.running { device in
             try await device.visit()
             device.server.answer { _ in .page("busy", [:], .serviceUnavailable) }
-            let (got, told) = try await device.visit()
+            let (got, pageResult) = try await device.visit()
             #expect(got.text == Pages.cart(1))
-            #expect(told["code"]?.number == 503 && told["extra"]?["isReload"]?.flag == true)
+            #expect(pageResult["code"]?.number == 503 && pageResult["extra"]?["isReload"]?.flag == true)
             device.server.answer { _ in .page("<p>static</p>", ["Content-Type": "text/html"]) }
             let plain = try await device.get()
             #expect(plain.text == "<p>static</p>" && plain.visit == nil)
             #expect(device.server.last?.headers["accept-diff"] == [])
             device.server.answer(nil)
-            let told4 = try await device.visit().told
+            let told4 = try await device.visit().pageResult
             #expect(told4["code"]?.number == 304)
             #expect(device.kept() == [Pages.cart(1)])
         }

@@ -31,15 +31,15 @@ struct PageReadinessTests {
             #expect(device.kept().count == 4)
             for name in device.names() { try device.files.remove(PageFixture.folder.appending(name)) }
             for (number, code) in [(2, 304), (3, 304), (4, 304), (1, 1_000)] {
-                let told = try await device.visit("/\(number)").told
-                #expect(told["code"]?.number == code, "\(number)")
+                let pageResult = try await device.visit("/\(number)").pageResult
+                #expect(pageResult["code"]?.number == code, "\(number)")
             }
         }
     }
 
     /// V11.
     @Test func `pages on disk are brought down to a quarter of their room`() async throws {
-        try await PageFixture.running(configure: { $0.pagesOnDisk = 6 * 2 * Shelf.block }) { device in
+        try await PageFixture.running(configure: { $0.pagesOnDisk = 6 * 2 * DiskCache.block }) { device in
             for number in 1...8 {
                 device.clock.advance(by: .seconds(1))
                 device.server.show(Pages.cart(number) + String(repeating: "x", count: 500), at: "/\(number)")
@@ -76,12 +76,12 @@ struct PageReadinessTests {
             try await device.visit()
             device.files.limitFreeSpace(to: 10)
             device.server.show(Pages.cart(2))
-            let (_, told) = try await device.visit()
-            #expect(told["code"]?.number == 200 && device.kept() == [Pages.cart(1)] && device.names().count == 2)
+            let (_, pageResult) = try await device.visit()
+            #expect(pageResult["code"]?.number == 200 && device.kept() == [Pages.cart(1)] && device.names().count == 2)
             let reports = device.reports.withLockedValue(\.self)
             #expect(reports.count == 1 && reports[0].hasPrefix("a page could not be kept: "))
             let next = try await device.visit()
-            #expect(next.got.text == Pages.cart(2) && next.told["code"]?.number == 304)
+            #expect(next.got.text == Pages.cart(2) && next.pageResult["code"]?.number == 304)
         }
     }
 
@@ -103,8 +103,8 @@ struct PageReadinessTests {
             ]
             for (text, code, blocks) in next {
                 show(text)
-                let (_, told) = try await device.visit()
-                #expect(told["code"]?.number == code && told["result"]?.names == blocks, "\(text)")
+                let (_, pageResult) = try await device.visit()
+                #expect(pageResult["code"]?.number == code && pageResult["result"]?.names == blocks, "\(text)")
             }
             #expect(device.kept() == ["<p>no block</p>"])
         }
@@ -253,12 +253,12 @@ struct PageReadinessTests {
             #expect(home.headers["Cookie"] == ["sid=ann"])
             let opened = try await device.visit("/home", cookie: "sid=ann")
             // It is shown at once, and asked for as any page that is kept.
-            #expect(opened.got.text == Pages.cart(7) && opened.told["code"]?.number == 304)
+            #expect(opened.got.text == Pages.cart(7) && opened.pageResult["code"]?.number == 304)
             #expect(device.server.requests.count == 3)
             #expect(device.server.last?.headers["If-None-Match"] == [SplitPage(Array(Pages.cart(7).utf8)).pageTag.hex])
             // No account has another's.
             let other = try await device.visit("/home", cookie: "sid=bob")
-            #expect(other.told["code"]?.number == 1_000)
+            #expect(other.pageResult["code"]?.number == 1_000)
         }
     }
 
@@ -273,7 +273,7 @@ struct PageReadinessTests {
             device.sleeps.end(PageLimits.preloadTime)
             await eventually { device.live.preloaded == 0 }
             let home = try await device.visit("/home", cookie: "sid=ann")
-            #expect(home.got.text == Pages.cart(7) && home.told["code"]?.number == 304)
+            #expect(home.got.text == Pages.cart(7) && home.pageResult["code"]?.number == 304)
             #expect(device.server.requests.count == 3)
         }
     }

@@ -63,14 +63,14 @@ struct PageTroubleTests {
                 },
                 device
             )
-            let (got, told) = try await device.visit()
+            let (got, pageResult) = try await device.visit()
             #expect(got.text == Pages.cart(1))
-            #expect(told["code"]?.number == 2_000 && told["extra"]?["isReload"]?.flag == true)
+            #expect(pageResult["code"]?.number == 2_000 && pageResult["extra"]?["isReload"]?.flag == true)
             #expect(device.server.requests.count == 3)
             #expect(device.server.last?.headers["accept-diff"] == ["true"])
             #expect(device.server.last?.headers["If-None-Match"] == [])
             let next = try await device.visit()
-            #expect(next.got.text == Pages.cart(2) && next.told["code"]?.number == 304)
+            #expect(next.got.text == Pages.cart(2) && next.pageResult["code"]?.number == 304)
             #expect(device.kept() == [Pages.cart(2)])
         }
     }
@@ -85,12 +85,12 @@ struct PageTroubleTests {
                 return .stream(stream)
             }
             device.server.show(Pages.cart(2, template: "x"))
-            let (_, told) = try await device.visit()
-            #expect(told["code"]?.number == 2_000 && told["extra"]?["isReload"]?.flag == true)
+            let (_, pageResult) = try await device.visit()
+            #expect(pageResult["code"]?.number == 2_000 && pageResult["extra"]?["isReload"]?.flag == true)
             #expect(device.server.requests.count == 3)
             let next = try await device.visit()
             #expect(next.got.text == Pages.cart(2, template: "x"))
-            #expect(next.told["extra"]?["isReload"]?.flag == false)
+            #expect(next.pageResult["extra"]?["isReload"]?.flag == false)
             #expect(device.names() == [])
         }
     }
@@ -128,10 +128,10 @@ struct PageTroubleTests {
         try await PageFixture.running { device in
             try await device.visit()
             device.server.answer { _ in .page("other", ["Location": "/login"], status) }
-            let (got, told) = try await device.visit()
+            let (got, pageResult) = try await device.visit()
             #expect(got.status == 200 && got.text == Pages.cart(1))
-            #expect(told["code"]?.number == code && told["srcCode"]?.number == Int(status.code))
-            #expect(told["extra"]?["isReload"]?.flag == isReload)
+            #expect(pageResult["code"]?.number == code && pageResult["srcCode"]?.number == Int(status.code))
+            #expect(pageResult["extra"]?["isReload"]?.flag == isReload)
             #expect(device.kept() == kept)
         }
     }
@@ -145,10 +145,10 @@ struct PageTroubleTests {
             // Nobody listens there.
             let nobody = ProxyRules([try ProxyRule(argument: "/.*=http://127.0.0.1:1")])
             try await PageFixture.running(server, at: upstream, files: files, proxy: { $0.rules = nobody }) { device in
-                let (got, told) = try await device.visit()
+                let (got, pageResult) = try await device.visit()
                 #expect(got.text == Pages.cart(1))
-                #expect(told["code"]?.number == 502 && told["srcCode"]?.number == 502)
-                #expect(told["extra"]?["isReload"]?.flag == false)
+                #expect(pageResult["code"]?.number == 502 && pageResult["srcCode"]?.number == 502)
+                #expect(pageResult["extra"]?["isReload"]?.flag == false)
                 #expect(device.kept() == [Pages.cart(1)])
             }
         }
@@ -159,7 +159,7 @@ struct PageTroubleTests {
     ])
     func `is told why the proxy has no answer of its server`(status: HTTPResponseStatus, code: Int) {
         let answered = PageAnswered.missing(.refused(status, message: "Why.", headers: [:]))
-        #expect(answered.reply.status == code && !answered.reply.isOfProtocol)
+        #expect(answered.reply.status == code && !answered.reply.usesProtocol)
     }
 
     @Test func `is shown while its server breaks off, and told so: 504`() async throws {
@@ -169,13 +169,13 @@ struct PageTroubleTests {
                 .stream(
                     ServedStream(headers: ["Content-Type": "text/html"], length: 10) { write in
                         try await write(ByteBuffer(string: "<html>"))
-                        throw ClientGone()
+                        throw ClientDisconnected()
                     }
                 )
             }
-            let (got, told) = try await device.visit()
+            let (got, pageResult) = try await device.visit()
             #expect(got.text == Pages.cart(1))
-            #expect(told["code"]?.number == 504 && told["extra"]?["isReload"]?.flag == false)
+            #expect(pageResult["code"]?.number == 504 && pageResult["extra"]?["isReload"]?.flag == false)
             #expect(device.kept() == [Pages.cart(1)])
         }
     }
@@ -192,11 +192,11 @@ struct PageTroubleTests {
             let got = try await device.get()
             #expect(got.text == Pages.cart(1))
             for await _ in asked {}
-            async let told = device.told(visit: got.visit)
+            async let pageResult = device.pageResult(visit: got.visit)
             // The second one: the first visit had its answer.
             await device.sleeps.began(PageLimits.answerTime, times: 2)
             #expect(device.sleeps.end(PageLimits.answerTime))
-            let text = try await told.text
+            let text = try await pageResult.text
             #expect(text.hasPrefix("{\"code\":504,") && text.contains("\"isReload\":false"))
             #expect(device.kept() == [Pages.cart(1)])
         }
@@ -213,10 +213,10 @@ struct PageTroubleTests {
             }
             let got = try await device.get()
             for await _ in asked {}
-            async let told = device.told(visit: got.visit)
+            async let pageResult = device.pageResult(visit: got.visit)
             await device.sleeps.began(PageLimits.callTime, times: 2)
             device.sleeps.end(PageLimits.callTime)
-            let answer = try await told
+            let answer = try await pageResult
             #expect(answer.status == 504)
             #expect(answer.text == "{\"error\":\"the page's server has not answered yet\"}")
             device.sleeps.end(PageLimits.answerTime)
@@ -249,8 +249,8 @@ struct PageTroubleTests {
             fields.add(name: "X-Frame-Options", value: "DENY")
             device.server.add(fields)
             device.server.show(Pages.cart(1, template: "new"))
-            let (got, told) = try await device.visit()
-            #expect(got.text == Pages.cart(1) && told["code"]?.number == 2_000)
+            let (got, pageResult) = try await device.visit()
+            #expect(got.text == Pages.cart(1) && pageResult["code"]?.number == 2_000)
             await device.live.written()
             #expect(device.names() == [])
         }
@@ -263,7 +263,9 @@ struct PageTroubleTests {
         // Whoever unpacks all of it finds this.
         for place in packed.indices.suffix(8) { packed[place] = 0xFF }
         let decoder = try PageDecoder(.compressed(.zstandard))
-        await #expect(throws: ClientGone.self) { try await decoder.append(ByteBuffer(bytes: packed), to: PageFlow()) }
+        await #expect(throws: ClientDisconnected.self) {
+            try await decoder.append(ByteBuffer(bytes: packed), to: PageFlow())
+        }
     }
 
     @Test func `keeps all lines of a field that an update names anew, and the others as they are`() {
@@ -301,7 +303,7 @@ struct PageTroubleTests {
                 return .stream(
                     ServedStream(headers: stream.headers, length: 100) { write in
                         try await write(ByteBuffer(string: "<html>"))
-                        throw ClientGone()
+                        throw ClientDisconnected()
                     }
                 )
             }
@@ -332,9 +334,9 @@ struct PageTroubleTests {
             device.server.answer(nil)
             // Until that has come about, a visitor would wait for the page that hangs.
             let name = first.headers.first(name: "Server-Timing")?.split(separator: "\"").last.map(String.init)
-            while try await device.told(visit: name).status != 404 { await Task.yield() }
-            let (second, told) = try await device.visit()
-            #expect(second.text == html && told["code"]?.number == 1_000)
+            while try await device.pageResult(visit: name).status != 404 { await Task.yield() }
+            let (second, pageResult) = try await device.visit()
+            #expect(second.text == html && pageResult["code"]?.number == 1_000)
             go.finish()
             var rest = ""
             while let piece = try await body.next() { rest += String(buffer: piece) }
@@ -349,8 +351,8 @@ struct PageTroubleTests {
             device.server.show(large)
             let got = try await device.get()
             #expect(got.text == large)
-            let told = try await device.told(visit: got.visit)
-            #expect(told.status == 404 && device.names() == [])
+            let pageResult = try await device.pageResult(visit: got.visit)
+            #expect(pageResult.status == 404 && device.names() == [])
         }
     }
 
@@ -375,8 +377,8 @@ struct PageTroubleTests {
             case "record": try files.overwrite(record, with: Array("{".utf8))
             default: try files.remove(record)
             }
-            let (got, told) = try await device.visit()
-            #expect(got.text == Pages.cart(1) && told["code"]?.number == 1_000)
+            let (got, pageResult) = try await device.visit()
+            #expect(got.text == Pages.cart(1) && pageResult["code"]?.number == 1_000)
             #expect(server.last?.headers["If-None-Match"] == [])
             #expect(device.kept().filter { $0 == Pages.cart(1) }.count == 2)
         }

@@ -41,12 +41,12 @@ struct PageVisitorsTests {
         try await PageFixture.running(pages: Self.ofAccounts) { device in
             Self.answerByAccount(device)
             for account in ["sid=ann", "sid=bob"] {
-                let (got, told) = try await device.visit(cookie: account)
-                #expect(got.text.contains("<b>\(account)") && told["code"]?.number == 1_000)
+                let (got, pageResult) = try await device.visit(cookie: account)
+                #expect(got.text.contains("<b>\(account)") && pageResult["code"]?.number == 1_000)
             }
             for account in ["sid=ann", "sid=bob"] {
-                let (got, told) = try await device.visit(cookie: "other=1; \(account)")
-                #expect(got.text.contains("<b>\(account)") && told["code"]?.number == 2_000)
+                let (got, pageResult) = try await device.visit(cookie: "other=1; \(account)")
+                #expect(got.text.contains("<b>\(account)") && pageResult["code"]?.number == 2_000)
             }
         }
     }
@@ -57,10 +57,10 @@ struct PageVisitorsTests {
             Self.answerByAccount(device)
             let (got, _) = try await device.visit(cookie: "sid=ann")
             for cookie in [nil, "sid=bob"] {
-                let told = try await device.told(visit: got.visit, cookie: cookie)
-                #expect(told.status == 404)
+                let pageResult = try await device.pageResult(visit: got.visit, cookie: cookie)
+                #expect(pageResult.status == 404)
                 let error = "no visit of this page is known, or it was over 30 seconds ago"
-                #expect(told.text == "{\"error\":\"\(error)\"}")
+                #expect(pageResult.text == "{\"error\":\"\(error)\"}")
             }
         }
     }
@@ -73,9 +73,9 @@ struct PageVisitorsTests {
             device.server.add(["Set-Cookie": "sid=bob"])
             let got = try await device.get(cookie: "sid=ann")
             #expect(got.text == Pages.cart(1))
-            let told = try await device.told(visit: got.visit, cookie: "sid=ann")
-            #expect(told.headers["Set-Cookie"] == ["sid=bob"])
-            #expect(told.text.hasPrefix("{\"code\":2000,") && told.text.contains("\"isReload\":true"))
+            let pageResult = try await device.pageResult(visit: got.visit, cookie: "sid=ann")
+            #expect(pageResult.headers["Set-Cookie"] == ["sid=bob"])
+            #expect(pageResult.text.hasPrefix("{\"code\":2000,") && pageResult.text.contains("\"isReload\":true"))
             device.server.add([:])
             let next = try await device.get(cookie: "sid=bob")
             #expect(next.text == Pages.cart(2))
@@ -96,7 +96,7 @@ struct PageVisitorsTests {
                 .page("", ["Set-Cookie": "sid=; Max-Age=0"], .unauthorized)
             }
             let got = try await device.get(target, cookie: "sid=ann")
-            if target == "/live" { _ = try await device.told(visit: got.visit, cookie: "sid=ann") }
+            if target == "/live" { _ = try await device.pageResult(visit: got.visit, cookie: "sid=ann") }
             await eventually { device.kept().count == 2 }
             #expect(device.kept().allSatisfy { $0.contains("<b>sid=bob") })
             // Neither in memory.
@@ -108,8 +108,8 @@ struct PageVisitorsTests {
     @Test func `keep no page that is to be stored nowhere, whatever the protocol says of it`() async throws {
         try await PageFixture.running { device in
             device.server.add(["Cache-Control": "private, no-store"])
-            let (got, told) = try await device.visit()
-            #expect(got.text == Pages.cart(1) && told["code"]?.number == 1_000)
+            let (got, pageResult) = try await device.visit()
+            #expect(got.text == Pages.cart(1) && pageResult["code"]?.number == 1_000)
             #expect(device.names() == [])
         }
     }
@@ -127,8 +127,8 @@ struct PageVisitorsTests {
         try await PageFixture.running(pages: pages) { device in
             device.server.show(Pages.cart(1), at: "/live/")
             try await device.visit(first)
-            let (_, told) = try await device.visit(second)
-            #expect(told["code"]?.number == (isOne ? 304 : 1_000))
+            let (_, pageResult) = try await device.visit(second)
+            #expect(pageResult["code"]?.number == (isOne ? 304 : 1_000))
         }
     }
 
@@ -150,8 +150,10 @@ struct PageVisitorsTests {
             #expect(first.visit == second.visit)
             answer.finish()
             for got in [first, second] {
-                let told = try await device.told(visit: got.visit)
-                #expect(told.text.hasPrefix("{\"code\":200,") && told.text.contains("\"result\":{\"{cart}\":"))
+                let pageResult = try await device.pageResult(visit: got.visit)
+                #expect(
+                    pageResult.text.hasPrefix("{\"code\":200,") && pageResult.text.contains("\"result\":{\"{cart}\":")
+                )
             }
             #expect(device.server.requests.count == 2)
             let visit = try #require(first.visit)
@@ -166,9 +168,9 @@ struct PageVisitorsTests {
             let (first, _) = try await device.visit()
             let (second, _) = try await device.visit()
             #expect(second.text == Pages.cart(2))
-            let told = try await device.told(visit: first.visit)
-            #expect(told.text.contains("<b>2</b>"))
-            let last = try await device.told()
+            let pageResult = try await device.pageResult(visit: first.visit)
+            #expect(pageResult.text.contains("<b>2</b>"))
+            let last = try await device.pageResult()
             #expect(last.text.hasPrefix("{\"code\":304,"))
         }
     }
@@ -179,7 +181,7 @@ struct PageVisitorsTests {
             await device.sleeps.began(PageLimits.outcomeTime)
             device.sleeps.end(PageLimits.outcomeTime)
             // Until the wait has ended; the test's own time limit ends this one.
-            while try await device.told(visit: got.visit).status != 404 { await Task.yield() }
+            while try await device.pageResult(visit: got.visit).status != 404 { await Task.yield() }
         }
     }
 
@@ -227,10 +229,10 @@ struct PageVisitorsTests {
             device.server.add([:])
             let (bob, _) = try await device.visit()
             #expect(bob.headers["Set-Cookie"] == [])
-            let last = try await device.told()
+            let last = try await device.pageResult()
             #expect(last.headers["Set-Cookie"] == [])
-            let told = try await device.told(visit: ann.visit)
-            #expect(told.headers["Set-Cookie"] == ["session=ann"])
+            let pageResult = try await device.pageResult(visit: ann.visit)
+            #expect(pageResult.headers["Set-Cookie"] == ["session=ann"])
         }
     }
 
@@ -263,9 +265,9 @@ struct PageVisitorsTests {
             _ = try await device.get("/logout", cookie: "sid=ann", ["Sec-Fetch-Dest": "empty"])
             device.server.answer(nil)
             let next = try await device.get(cookie: "sid=ann")
-            let told = try await device.told(visit: next.visit, cookie: "sid=ann")
-            #expect(told.text.hasPrefix("{\"code\":1000,"))
-            #expect(next.headers["Set-Cookie"] == [] && told.headers["Set-Cookie"] == [])
+            let pageResult = try await device.pageResult(visit: next.visit, cookie: "sid=ann")
+            #expect(pageResult.text.hasPrefix("{\"code\":1000,"))
+            #expect(next.headers["Set-Cookie"] == [] && pageResult.headers["Set-Cookie"] == [])
         }
     }
 
@@ -274,10 +276,10 @@ struct PageVisitorsTests {
             try await device.visit()
             device.server.add(["Set-Cookie": "seen=1; Secure"])
             let got = try await device.get()
-            let told = try await device.told(visit: got.visit)
-            #expect(got.headers["Set-Cookie"] == [] && told.headers["Set-Cookie"] == ["seen=1"])
+            let pageResult = try await device.pageResult(visit: got.visit)
+            #expect(got.headers["Set-Cookie"] == [] && pageResult.headers["Set-Cookie"] == ["seen=1"])
             device.server.add([:])
-            let again = try await device.told(visit: got.visit)
+            let again = try await device.pageResult(visit: got.visit)
             #expect(again.headers["Set-Cookie"] == [])
             let next = try await device.get()
             #expect(next.headers["Set-Cookie"] == [])
@@ -318,8 +320,8 @@ struct PageVisitorsTests {
             #expect(rest == String(html.dropFirst(20)))
             #expect(device.server.requests.count == 1)
             device.server.answer(nil)
-            let (_, told) = try await device.visit()
-            #expect(told["code"]?.number == 304 && device.kept() == [html])
+            let (_, pageResult) = try await device.visit()
+            #expect(pageResult["code"]?.number == 304 && device.kept() == [html])
         }
     }
 

@@ -12,14 +12,14 @@ import Testing
 struct ShelfTests {
     private static let folder: FilePath = "/store/pages"
 
-    private static func shelf(_ files: FaultyFiles, limit: Int = 1_000_000) -> Shelf {
-        Shelf(folder: folder, files: files, suffix: "html", limit: limit, contentLimit: 10_000)
+    private static func shelf(_ files: FaultyFiles, limit: Int = 1_000_000) -> DiskCache {
+        DiskCache(folder: folder, files: files, suffix: "html", limit: limit, contentLimit: 10_000)
     }
 
     private static func id(_ number: Int) -> MD5Digest { Fingerprint(of: [UInt8(number)]).md5 }
 
-    private static func record(_ bytes: [UInt8], at seconds: Int = 0) -> ShelfRecord {
-        var record = ShelfRecord(
+    private static func record(_ bytes: [UInt8], at seconds: Int = 0) -> DiskCacheRecord {
+        var record = DiskCacheRecord(
             savedAt: ManualClock.start.adding(.seconds(seconds)),
             content: SHA1Digest(of: bytes)
         )
@@ -91,7 +91,7 @@ struct ShelfTests {
         let files = FaultyFiles()
         let shelf = Self.shelf(files)
         let start = ManualClock.start
-        try shelf.keep(ShelfRecord(savedAt: start, until: start.adding(.seconds(10))), [], as: Self.id(1))
+        try shelf.keep(DiskCacheRecord(savedAt: start, until: start.adding(.seconds(10))), [], as: Self.id(1))
         shelf.sweep(at: start.adding(.seconds(9)))
         #expect(shelf.read(Self.id(1)) != nil)
         shelf.sweep(at: start.adding(.seconds(10)))
@@ -123,7 +123,7 @@ struct ShelfTests {
         var record = Self.record([1])
         for number in 1...63 { record.fields.add(name: "Link", value: "</\(number)>") }
         #expect(record.isReadable)
-        #expect(try ShelfRecord(record.bytes, named: "r.json") == record)
+        #expect(try DiskCacheRecord(record.bytes, named: "r.json") == record)
         record.fields.add(name: "Link", value: "</64>")
         #expect(!record.isReadable)
         record.fields = ["Link": String(repeating: "x", count: 65_536)]
@@ -148,7 +148,7 @@ struct ShelfTests {
         (#"{"format":"patchline-page-v1","savedAt":"2026-11-20T08:00:00Z","fields":[["a","b\r\nc"]]}"#, "fields"),
     ])
     func `reads no record that breaks a rule`(text: String, field: String) throws {
-        let error = #expect(throws: FormatError.self) { try ShelfRecord(Array(text.utf8), named: "r.json") }
+        let error = #expect(throws: FormatError.self) { try DiskCacheRecord(Array(text.utf8), named: "r.json") }
         #expect(error?.document == "r.json" && error?.field == field)
         if field == "fields" {
             #expect(error?.rule == "must hold pairs of a name and a value, on one line each")

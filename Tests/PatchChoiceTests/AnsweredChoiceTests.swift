@@ -67,7 +67,7 @@ struct AnsweredChoiceTests {
     private static let table:
         [(
             what: String, listed: [PatchEntry], has: [String], says: [String: DeviceAnswer.Choice], result: String,
-            ignored: IgnoredAnswer.Why?
+            ignored: IgnoredAnswer.Reason?
         )] = [
             ("a chosen version in place of the first", three, ["fix 1"], ["fix": chosen("fix 2")], "+fix 2*", nil),
             ("the first itself", three, ["fix 1"], ["fix": chosen("fix 3", isForced: true)], "+fix 3!", nil),
@@ -113,11 +113,11 @@ struct AnsweredChoiceTests {
     }
 
     /// A device always has a version of its app to run; a script that it has not got may wait.
-    @Test(arguments: [([], "+web 1", [IgnoredAnswer.Why.nothingToHold]), (["web 0"], "web 0", [])])
+    @Test(arguments: [([], "+web 1", [IgnoredAnswer.Reason.nothingToHold]), (["web 0"], "web 0", [])])
     func `holds what there is of a bundle, and lets a device that has nothing of it take the first`(
         _ has: [String],
         _ result: String,
-        _ ignored: [IgnoredAnswer.Why]
+        _ ignored: [IgnoredAnswer.Reason]
     ) {
         let row = Self.row("web 1")
         let bundle = PatchEntry(

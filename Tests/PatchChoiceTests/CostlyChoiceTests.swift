@@ -72,7 +72,7 @@ struct CostlyChoiceTests {
                 == .unmet(requires: name("p1"), because: .unmet(requires: name("p0"), because: closed))
         )
         let long = chain(10_000, from: closed)
-        #expect(long.isPostponed && !long.keepsTheOld && chain(10_000, from: root).keepsTheOld)
+        #expect(long.isPostponed && !long.keepsOldVersion && chain(10_000, from: root).keepsOldVersion)
         let words = "\(long)"
         #expect(
             words.hasPrefix("requires a version of p9999 that this device does not get (requires a version of p9998")

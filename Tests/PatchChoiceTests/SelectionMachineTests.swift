@@ -281,10 +281,10 @@ struct SelectionMachineTests {
         var machine = SelectionMachine(state: trying(a, b, launches: 2, token: 2))
         for _ in 1...5 {
             machine.stoppedCleanly(token(2))
-            machine.cameBack(token(1))
+            machine.recordForeground(token(1))
             #expect(machine.state == trying(a, b, launches: 1, token: 2, isCounted: false))
-            machine.cameBack(token(2))
-            machine.cameBack(token(2))
+            machine.recordForeground(token(2))
+            machine.recordForeground(token(2))
         }
         #expect(machine.state == trying(a, b, launches: 2, token: 2))
         #expect(machine.launch(token: token(3), at: now) == .rolledBack(to: a, from: b))

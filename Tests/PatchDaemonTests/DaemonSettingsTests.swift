@@ -104,7 +104,7 @@ struct DaemonSettingsTests {
             """
         ).stores[0]
         var wanted = StoreSettings(name: "shop", store: "/var/lib/p/shop")
-        (wanted.syncs, wanted.parametersLook, wanted.deadline) = (false, .every(.seconds(300)), .seconds(3_600))
+        (wanted.syncs, wanted.parametersPolling, wanted.deadline) = (false, .every(.seconds(300)), .seconds(3_600))
         (wanted.stallTimeout, wanted.retries) = (.milliseconds(2_500), 7)
         (wanted.appBuild, wanted.printsURL) = (AppBuild("2.1-7"), true)
         (wanted.www, wanted.localFiles, wanted.isOpen) = ("/srv/app", "/srv/files", true)

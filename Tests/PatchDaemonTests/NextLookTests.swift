@@ -5,6 +5,6 @@ import Testing
 struct NextLookTests {
     @Test("The reason is told in one word")
     func reasons() {
-        #expect(NextLook(seconds: 0, reason: .backOff).reason.rawValue == "backOff")
+        #expect(NextContact(seconds: 0, reason: .backOff).reason.rawValue == "backOff")
     }
 }

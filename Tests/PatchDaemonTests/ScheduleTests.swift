@@ -14,19 +14,19 @@ struct ScheduleTests {
 
     @Test(
         arguments: [
-            (nil, true, NextLook(seconds: 0, reason: .first)), (0, false, NextLook(seconds: 0, reason: .first)),
-            (0, true, NextLook(seconds: 900, reason: .interval)),
-            (600, true, NextLook(seconds: 300, reason: .interval)),
-            (900, true, NextLook(seconds: 0, reason: .interval)),
-            (604_800, true, NextLook(seconds: 0, reason: .interval)),
+            (nil, true, NextContact(seconds: 0, reason: .first)), (0, false, NextContact(seconds: 0, reason: .first)),
+            (0, true, NextContact(seconds: 900, reason: .interval)),
+            (600, true, NextContact(seconds: 300, reason: .interval)),
+            (900, true, NextContact(seconds: 0, reason: .interval)),
+            (604_800, true, NextContact(seconds: 0, reason: .interval)),
             // A clock that went back.
-            (-86_400, true, NextLook(seconds: 900, reason: .interval)),
-        ] as [(Int?, Bool, NextLook)]
+            (-86_400, true, NextContact(seconds: 900, reason: .interval)),
+        ] as [(Int?, Bool, NextContact)]
     )
     func `is at once after a start where nothing is installed or a look is due, else what is left of the interval`(
         age: Int?,
         isInstalled: Bool,
-        expected: NextLook
+        expected: NextContact
     ) {
         #expect(quarter.first(age: age.map { .seconds($0) }, isInstalled: isInstalled, random: middle) == expected)
     }
@@ -35,7 +35,7 @@ struct ScheduleTests {
     func `is a tenth sooner or later, so that devices do not stay together`(random: Double, seconds: Int64) {
         var schedule = quarter
         let next = schedule.next(after: .done, isInstalled: true, random: random)
-        #expect(next == NextLook(seconds: seconds, reason: .interval))
+        #expect(next == NextContact(seconds: seconds, reason: .interval))
     }
 
     @Test func `backs off from thirty seconds, doubling, and never more seldom than the interval or an hour`() {
@@ -46,9 +46,9 @@ struct ScheduleTests {
             let looks = expected.map { _ in
                 schedule.next(after: .failed(.init(isNetwork: false)), isInstalled: true, random: middle)
             }
-            #expect(looks == expected.map { NextLook(seconds: $0, reason: .backOff) })
+            #expect(looks == expected.map { NextContact(seconds: $0, reason: .backOff) })
             let done = schedule.next(after: .done, isInstalled: true, random: middle)
-            #expect(done == NextLook(seconds: Int64(interval), reason: .interval))
+            #expect(done == NextContact(seconds: Int64(interval), reason: .interval))
             let again = schedule.next(after: .failed(.init(isNetwork: false)), isInstalled: true, random: middle)
             #expect(again?.seconds == 30, "a success forgets the failures")
         }
@@ -68,7 +68,7 @@ struct ScheduleTests {
         var schedule = Schedule(every: .seconds(interval))
         let failure = Schedule.Failure(isNetwork: false, retryAfter: RetryAfter(asked))
         let look = schedule.next(after: .failed(failure), isInstalled: true, random: middle)
-        #expect(look == NextLook(seconds: seconds, reason: .backOff))
+        #expect(look == NextContact(seconds: seconds, reason: .backOff))
         // The dice never carry it beyond what an integer holds.
         _ = schedule.next(after: .failed(failure), isInstalled: true, random: 0.999_999)
     }
@@ -81,14 +81,17 @@ struct ScheduleTests {
 
     @Test func `comes with the network where that was what failed, at most every ten seconds`() {
         var schedule = quarter
-        #expect(schedule.networkCame(age: .seconds(60)) == nil)
+        #expect(schedule.networkBecameAvailable(age: .seconds(60)) == nil)
         _ = schedule.next(after: .failed(.init(isNetwork: false)), isInstalled: true, random: middle)
-        #expect(schedule.networkCame(age: .seconds(60)) == nil, "a server that refuses is no missing network")
+        #expect(
+            schedule.networkBecameAvailable(age: .seconds(60)) == nil,
+            "a server that refuses is no missing network"
+        )
         _ = schedule.next(after: .failed(.init(isNetwork: true)), isInstalled: true, random: middle)
-        #expect(schedule.networkCame(age: .seconds(60)) == NextLook(seconds: 0, reason: .network))
-        #expect(schedule.networkCame(age: .milliseconds(2_500)) == NextLook(seconds: 8, reason: .network))
+        #expect(schedule.networkBecameAvailable(age: .seconds(60)) == NextContact(seconds: 0, reason: .network))
+        #expect(schedule.networkBecameAvailable(age: .milliseconds(2_500)) == NextContact(seconds: 8, reason: .network))
         _ = schedule.next(after: .done, isInstalled: true, random: middle)
-        #expect(schedule.networkCame(age: .seconds(60)) == nil)
+        #expect(schedule.networkBecameAvailable(age: .seconds(60)) == nil)
     }
 
     @Test func `comes with another network where a portal or a proxy may have answered in the server's place`() {
@@ -106,12 +109,14 @@ struct ScheduleTests {
     @Test func `is a minute later where another process syncs, and never where nobody wants one`() {
         var schedule = quarter
         #expect(
-            schedule.next(after: .busy, isInstalled: true, random: middle) == NextLook(seconds: 60, reason: .backOff)
+            schedule.next(after: .busy, isInstalled: true, random: middle) == NextContact(seconds: 60, reason: .backOff)
         )
         var asked = Schedule(every: nil)
         #expect(asked.first(age: .seconds(5), isInstalled: true, random: middle) == nil)
-        #expect(asked.first(age: nil, isInstalled: false, random: middle) == NextLook(seconds: 0, reason: .first))
-        #expect(asked.next(after: .done, isInstalled: false, random: middle) == NextLook(seconds: 30, reason: .first))
+        #expect(asked.first(age: nil, isInstalled: false, random: middle) == NextContact(seconds: 0, reason: .first))
+        #expect(
+            asked.next(after: .done, isInstalled: false, random: middle) == NextContact(seconds: 30, reason: .first)
+        )
         #expect(asked.next(after: .done, isInstalled: true, random: middle) == nil)
         #expect(asked.next(after: .failed(.init(isNetwork: true)), isInstalled: true, random: middle) == nil)
     }
@@ -128,11 +133,11 @@ struct ScheduleTests {
         schedule.change(to: .seconds(3_600))
         #expect(
             schedule.next(after: .failed(.init(isNetwork: true)), isInstalled: true, random: middle)
-                == NextLook(seconds: 60, reason: .backOff)
+                == NextContact(seconds: 60, reason: .backOff)
         )
         #expect(
             schedule.next(after: .done, isInstalled: true, random: middle)
-                == NextLook(seconds: 3_600, reason: .interval)
+                == NextContact(seconds: 3_600, reason: .interval)
         )
     }
 }

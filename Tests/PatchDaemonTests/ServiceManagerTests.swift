@@ -39,12 +39,12 @@ struct ServiceManagerTests {
         defer { if !isAbstract { _ = unsafe unlink(path) } }
         let manager = try #require(ServiceManager { $0 == "NOTIFY_SOCKET" ? path : nil })
         #expect(manager.watchdog == nil)
-        manager.tell(.ready, .status("keeps shop\nand till"))
+        manager.notify(.ready, .status("keeps shop\nand till"))
         #expect(listener.next == "READY=1\nSTATUS=keeps shop and till")
-        manager.tell(.reloading(microseconds: 17))
+        manager.notify(.reloading(microseconds: 17))
         #expect(listener.next == "RELOADING=1\nMONOTONIC_USEC=17")
-        manager.tell(.alive)
-        manager.tell(.stopping)
+        manager.notify(.alive)
+        manager.notify(.stopping)
         #expect(listener.next == "WATCHDOG=1" && listener.next == "STOPPING=1")
         #expect(ServiceManager.microseconds > 0)
     }
@@ -52,11 +52,11 @@ struct ServiceManagerTests {
     @Test func `is nobody without a socket, and one that is gone stops no work`() throws {
         for name in [nil, "", "/", "@", "relative", "vsock:2:1"] { #expect(ServiceManager { _ in name } == nil) }
         let gone = try #require(ServiceManager { $0 == "NOTIFY_SOCKET" ? "/tmp/patchline-\(unique).gone" : nil })
-        #expect(!gone.tell(.ready))
+        #expect(!gone.notify(.ready))
         let long = try #require(
             ServiceManager { $0 == "NOTIFY_SOCKET" ? "/" + String(repeating: "x", count: 200) : nil }
         )
-        #expect(!long.tell(.ready))
+        #expect(!long.notify(.ready))
     }
 
     @Test func `that does not read is not waited for for ever`() throws {
@@ -65,7 +65,7 @@ struct ServiceManagerTests {
         defer { _ = unsafe unlink(path) }
         let manager = try #require(ServiceManager { $0 == "NOTIFY_SOCKET" ? path : nil })
         var sent = 0
-        while sent < 100_000, manager.tell(.alive) { sent += 1 }
+        while sent < 100_000, manager.notify(.alive) { sent += 1 }
         #expect(sent < 100_000 && listener.next == "WATCHDOG=1")
     }
 

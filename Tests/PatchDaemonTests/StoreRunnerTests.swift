@@ -26,7 +26,7 @@ private struct Kept {
     let runner: StoreRunner
     let pauses: AsyncStream<(Duration, AsyncStream<Never>.Continuation)>
     let network: AsyncStream<Void>.Continuation
-    let told = NIOLockedValueBox<[String]>([])
+    let reported = NIOLockedValueBox<[String]>([])
 
     /// - Parameter change: of the settings; a file with the store's root of trust is at the path.
     static func with(
@@ -65,27 +65,27 @@ private struct Kept {
         let (pauses, pause) = AsyncStream.makeStream(of: (Duration, AsyncStream<Never>.Continuation).self)
         let (changes, network) = AsyncStream.makeStream(of: Void.self)
         (self.pauses, self.network) = (pauses, network)
-        var around = StoreRunner.Surroundings(
+        var environment = StoreRunner.Environment(
             open: { path throws(SyncError) in DeviceStore(root: path, files: DiskFiles(), admitting: .all) },
             now: clock.now
-        ) { [told] store, event in
+        ) { [reported] store, event in
             let words = if case .storeFailed(let failure) = event { "trouble: \(failure.message)" } else { "\(event)" }
-            told.withLockedValue { $0.append("\(store.name) \(words)") }
+            reported.withLockedValue { $0.append("\(store.name) \(words)") }
         }
-        around.sleep = { time in
+        environment.sleep = { time in
             let (over, goOn) = AsyncStream.makeStream(of: Never.self)
             pause.yield((time, goOn))
             for await _ in over {}
             try Task.checkCancellation()
         }
-        around.random = { 0.5 }
-        around.networkChanges = NetworkChanges { changes }
-        around.deadlines.retries = 0
-        around.ports = ports
+        environment.random = { 0.5 }
+        environment.networkChanges = NetworkChanges { changes }
+        environment.deadlines.retries = 0
+        environment.ports = ports
         var settings = StoreSettings(name: "shop", store: root)
         settings.port = 0
         try change(&settings, rootFile)
-        runner = StoreRunner(settings, in: around)
+        runner = StoreRunner(settings, in: environment)
     }
 
     /// Published, and here, but not started.
@@ -95,11 +95,11 @@ private struct Kept {
     }
 
     /// What was told so far, with these words in it.
-    func told(_ words: String) -> [String] { told.withLockedValue { $0.filter { $0.contains(words) } } }
+    func reported(_ words: String) -> [String] { reported.withLockedValue { $0.filter { $0.contains(words) } } }
 
     /// Waits until something with these words was told.
     func hears(_ words: String) async throws {
-        while told(words).isEmpty { try await Task.sleep(for: .milliseconds(2)) }
+        while reported(words).isEmpty { try await Task.sleep(for: .milliseconds(2)) }
     }
 
     static func origin(_ server: String, _ root: FilePath, _ channel: String? = nil) throws -> StoreSettings.Origin {
@@ -126,21 +126,21 @@ struct StoreRunnerTests {
             #expect(interval == .seconds(900))
             // A clock that is set after the start moves nothing.
             kept.clock.advance(by: .days(-300))
-            let planned = try #require(await kept.runner.nextLook())
+            let planned = try #require(await kept.runner.nextContact())
             #expect(planned.reason == .interval && (1...900).contains(planned.seconds))
             due.finish()
             let (first, _) = try #require(await pauses.next())
             #expect(first == .seconds(30))
-            #expect(await kept.runner.nextLook()?.reason == .backOff)
+            #expect(await kept.runner.nextContact()?.reason == .backOff)
             kept.network.yield()
             let (soon, now) = try #require(await pauses.next())
             #expect(soon <= .seconds(10), "it waits until ten seconds after the try")
-            #expect(await kept.runner.nextLook()?.reason == .network)
+            #expect(await kept.runner.nextContact()?.reason == .network)
             now.finish()
             let (second, _) = try #require(await pauses.next())
             #expect(second == .seconds(60))
             // Whoever asks gets the answer, and moves the next look.
-            await #expect { try await kept.runner.sync(SyncWish()) } throws: { error in
+            await #expect { try await kept.runner.sync(SyncRequest()) } throws: { error in
                 guard case SyncError.fetch(.connection) = error else { return false }
                 return true
             }
@@ -164,11 +164,11 @@ struct StoreRunnerTests {
             let (interval, _) = try #require(await pauses.next())
             #expect(interval == .seconds(60))
             #expect(try await browser.ask("/").status == 200, "the cookie of before")
-            #expect(await kept.runner.pages()?.url == url && kept.told("listening").count == 1)
-            #expect(kept.told("follows") == [#"shop follows(["keep"])"#], "what the store has already is not told")
+            #expect(await kept.runner.pages()?.url == url && kept.reported("listening").count == 1)
+            #expect(kept.reported("follows") == [#"shop follows(["keep"])"#], "what the store has already is not told")
             #expect(try kept.runner.device().configuration.keep == 3)
             await kept.runner.adjust(to: settings)
-            #expect(kept.told("follows").count == 1, "once")
+            #expect(kept.reported("follows").count == 1, "once")
         }
     }
 
@@ -185,7 +185,7 @@ struct StoreRunnerTests {
                 try await Browser.opening(url).ask("/", [("Sec-Fetch-Dest", "document")]).body.hasSuffix("<p>1</p>")
             )
             try await kept.stage("2", PatchRules(runAtNextLaunch: waitsForLaunch))
-            _ = try? await kept.runner.sync(SyncWish())
+            _ = try? await kept.runner.sync(SyncRequest())
             _ = await pauses.next()
             #expect(try kept.running == "1", "somebody may look at it")
             try await kept.runner.background()
@@ -199,7 +199,7 @@ struct StoreRunnerTests {
             _ = await pauses.next()
             let store = DeviceStore(root: kept.root, files: DiskFiles(), admitting: .all)
             #expect {
-                _ = try store.servingRight()
+                _ = try store.servingLock()
             } throws: { error in
                 guard case SyncError.lock(.held(_, by: let process)) = error else { return false }
                 return process != nil
@@ -228,7 +228,7 @@ struct StoreRunnerTests {
                 guard pause == .seconds(5) * (1 << tries.count) else { continue }
                 tries.append(over)
                 if tries.count == 2 {
-                    await #expect { try await kept.runner.sync(SyncWish()) } throws: { error in
+                    await #expect { try await kept.runner.sync(SyncRequest()) } throws: { error in
                         guard case SyncError.fetch(.connection) = error else { return false }
                         return true
                     }
@@ -238,7 +238,7 @@ struct StoreRunnerTests {
             let trouble = try #require(await kept.runner.trouble())
             #expect(trouble.message.hasPrefix("port \(taken.number) is taken by process \(getpid()) ("))
             #expect(trouble.hint?.contains("`port: ") == true)
-            #expect(kept.told("is taken by").count == 1, "not at each try")
+            #expect(kept.reported("is taken by").count == 1, "not at each try")
             #expect(await kept.runner.pages() == nil)
             await #expect(throws: SyncError.notKept(trouble.message)) { try await kept.runner.switchToPending() }
             #expect(try kept.running == "1")
@@ -269,7 +269,7 @@ struct StoreRunnerTests {
         } _: { kept in
             try await kept.hears("follows")
             #expect(
-                kept.told("follows") == [
+                kept.reported("follows") == [
                     #"shop follows(["server http://127.0.0.1:19, before http://127.0.0.1:9", "channel beta, before production"])"#
                 ]
             )
@@ -277,14 +277,14 @@ struct StoreRunnerTests {
             #expect(configuration.server.text == "http://127.0.0.1:19" && configuration.channel.text == "beta")
             try await kept.hears("synced(")
             #expect(try kept.running == "1", "what proved itself goes on in the other channel")
-            #expect(kept.told("differs").isEmpty && kept.told("made").isEmpty)
+            #expect(kept.reported("differs").isEmpty && kept.reported("made").isEmpty)
         }
         try await Kept.with { settings, file in
             // What it has already.
             settings.origin = try Kept.origin("http://127.0.0.1:9", file)
         } _: { kept in
             try await kept.hears("listening")
-            #expect(kept.told("follows").isEmpty)
+            #expect(kept.reported("follows").isEmpty)
             #expect(try kept.runner.device().configuration.channel.text == "production")
         }
     }
@@ -297,7 +297,7 @@ struct StoreRunnerTests {
             settings.origin = try Kept.origin("http://127.0.0.1:19", there, "beta")
         } _: { kept in
             try await kept.hears("listening")
-            #expect(kept.told("differs") == [#"shop differs(["root of trust (another one of version 1)"])"#])
+            #expect(kept.reported("differs") == [#"shop differs(["root of trust (another one of version 1)"])"#])
             let configuration = try kept.runner.device().configuration
             #expect(configuration.server.text == "http://127.0.0.1:9" && configuration.channel.text == "production")
         }
@@ -315,19 +315,19 @@ struct StoreRunnerTests {
             var pauses = kept.pauses.makeAsyncIterator()
             while let (pause, over) = await pauses.next() {
                 guard pause == .seconds(1) else { continue }
-                #expect(kept.told("made").isEmpty, "whoever removes it may not be done")
+                #expect(kept.reported("made").isEmpty, "whoever removes it may not be done")
                 over.finish()
                 break
             }
             try await kept.hears("made")
-            while kept.told("listening").count < 2 { try await Task.sleep(for: .milliseconds(2)) }
-            #expect(kept.told("removed") == ["shop removed"])
-            #expect(kept.told("inotify").isEmpty && kept.told("is not a Patchline store").isEmpty)
+            while kept.reported("listening").count < 2 { try await Task.sleep(for: .milliseconds(2)) }
+            #expect(kept.reported("removed") == ["shop removed"])
+            #expect(kept.reported("inotify").isEmpty && kept.reported("is not a Patchline store").isEmpty)
             let after = try kept.runner.device().configuration
             #expect(after.host != nil && after.host != before)
             #expect(try kept.running == nil)
             let store = DeviceStore(root: kept.root, files: DiskFiles(), admitting: .all)
-            #expect(throws: SyncError.self, "its lock is one of the new folder") { _ = try store.servingRight() }
+            #expect(throws: SyncError.self, "its lock is one of the new folder") { _ = try store.servingLock() }
         }
     }
 }

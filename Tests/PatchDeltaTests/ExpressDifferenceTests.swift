@@ -63,7 +63,7 @@ struct ExpressDifferenceTests {
     @Test func `is the plain answer again, and hardly more than what cannot repeat`() throws {
         let (old, new) = (Sample(1), Sample(2))
         let body = try #require(ExpressDifference.body(of: new.express, from: old.parts))
-        #expect(ExpressDifference.isOne(body) && !ExpressDifference.isOne(new.express.fileBytes))
+        #expect(ExpressDifference.isDifference(body) && !ExpressDifference.isDifference(new.express.fileBytes))
         #expect(try ExpressDifference.plain(body, from: old.parts) == new.express.fileBytes)
         // Its noise has 12 × 32 bytes, and each file has all of it.
         let plain = try CompressionFormat.zstandard.compressed(new.express.fileBytes)

@@ -277,7 +277,10 @@ struct HTTPFetcherTests {
         let line = "HTTP/1.1 " + String(repeating: "0", count: 3 - "\(status)".count) + "\(status) X\r\n"
         for rest in ["Content-Length: 0\r\n\r\n", "Content-Length: 3\r\n\r\nabc", "\r\n"] {
             let (parts, error, heads) = try await fetch { _ in .last(line + rest) }
-            #expect(error == .answer("objects/x", .status(status)) && error?.isLie == true && error?.isNetwork == false)
+            #expect(
+                error == .answer("objects/x", .status(status)) && error?.isServerFault == true
+                    && error?.isNetwork == false
+            )
             #expect(parts == [] && heads.count == 1)
         }
     }

@@ -45,7 +45,7 @@ struct InterceptionTests {
     @Test func `is a fault of the network, which is tried again, and no lie of the server`() {
         for sign in [Interception.redirect(to: "http://portal.test/"), .status(511), .page] {
             let error = FetchError.intercepted("metadata/timestamp.json", sign)
-            #expect(error.isNetwork && error.isWorthRetrying && error.mayBeOfThisNetwork && !error.isLie)
+            #expect(error.isNetwork && error.isWorthRetrying && error.mayBeOfThisNetwork && !error.isServerFault)
         }
         #expect(!FetchError.redirected("x", to: "/y").isNetwork)
     }

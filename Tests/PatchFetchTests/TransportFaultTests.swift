@@ -50,7 +50,7 @@ struct TransportFaultTests {
         let early = await words(ChannelError.eof)
         #expect(early == "role.json: the connection to updates.example.com ended early")
         let unreachable = await words(
-            TransportFault.noConnection(host: "updates.example.com", port: 443, inTime: true)
+            TransportFault.noConnection(host: "updates.example.com", port: 443, withinDeadline: true)
         )
         #expect(unreachable == "role.json: cannot connect to updates.example.com:443")
         let nameless = await words(TransportFault.noAddress(host: "updates.example.com"))

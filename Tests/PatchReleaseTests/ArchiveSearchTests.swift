@@ -25,7 +25,7 @@ struct ArchiveSearchTests {
     }
 
     /// `app/key.txt: a private key (PEM)`.
-    private static func said(_ search: ArchiveSearch) -> [String] {
+    private static func findings(_ search: ArchiveSearch) -> [String] {
         search.secrets.map { "\($0.entry): \($0.kind.words)" } + (search.gap.map { [$0.rawValue] } ?? [])
     }
 
@@ -118,17 +118,17 @@ struct ArchiveSearchTests {
             Entry(name: "deep/.env", bytes: Self.plain, method: method),
         ]
         let expected = ["a/key.txt: a private key (PEM)", "deep/.env: settings that are secret by their name"]
-        #expect(Self.said(Self.found(try Self.zip(entries, isLong: isLong), .zip)) == expected)
+        #expect(Self.findings(Self.found(try Self.zip(entries, isLong: isLong), .zip)) == expected)
         let program = [UInt8](repeating: 0x23, count: 999)
-        #expect(Self.said(Self.found(try Self.zip(entries, before: program, isLong: isLong), .zip)) == expected)
+        #expect(Self.findings(Self.found(try Self.zip(entries, before: program, isLong: isLong), .zip)) == expected)
     }
 
     @Test func `are not looked for in what is encrypted or packed in another way, which is said`() throws {
         let encrypted = try Self.zip([Entry(name: "a", bytes: Self.key, flags: 1)])
-        #expect(Self.said(Self.found(encrypted, .zip)) == ["encrypted"])
+        #expect(Self.findings(Self.found(encrypted, .zip)) == ["encrypted"])
         let other = try Self.zip([Entry(name: ".npmrc", bytes: Self.key, method: 93)])
         #expect(
-            Self.said(Self.found(other, .zip)) == [
+            Self.findings(Self.found(other, .zip)) == [
                 ".npmrc: settings that are secret by their name", "a compression other than deflate",
             ]
         )
@@ -141,9 +141,11 @@ struct ArchiveSearchTests {
             Entry(name: "x", bytes: Self.plain, method: 0, size: 0xFFFF_FFF0),
         ] {
             let search = Self.found(try Self.zip([entry, key]), .zip)
-            #expect(Self.said(search) == ["key: a private key (PEM)", "damaged"])
+            #expect(Self.findings(search) == ["key: a private key (PEM)", "damaged"])
         }
-        #expect(Self.said(Self.found(try Self.zip([key], count: 9), .zip)) == ["key: a private key (PEM)", "damaged"])
+        #expect(
+            Self.findings(Self.found(try Self.zip([key], count: 9), .zip)) == ["key: a private key (PEM)", "damaged"]
+        )
         // The same contents under many names.
         let twice = (0..<50).map { Entry(name: "\($0)", bytes: Self.key, offset: 0) }
         #expect(Self.found(try Self.zip(twice), .zip).secrets.count == 20)
@@ -153,13 +155,15 @@ struct ArchiveSearchTests {
         let bounds = ArchiveSearch.Bounds(archive: 1 << 20, contents: 100_000, entries: 5, secrets: 20)
         let bomb = Entry(name: "bomb", bytes: [UInt8](repeating: 0, count: 1_000_000))
         let key = Entry(name: "key", bytes: Self.key)
-        #expect(Self.said(Self.found(try Self.zip([bomb, key]), .zip, bounds)) == ["too large"])
-        #expect(Self.said(Self.found(try Self.gzip(bomb.bytes), .gzip, bounds)) == ["too large"])
-        #expect(Self.said(Self.found(try Self.gzip(Self.block("bomb", bomb.bytes)), .gzip, bounds)) == ["too large"])
+        #expect(Self.findings(Self.found(try Self.zip([bomb, key]), .zip, bounds)) == ["too large"])
+        #expect(Self.findings(Self.found(try Self.gzip(bomb.bytes), .gzip, bounds)) == ["too large"])
+        #expect(
+            Self.findings(Self.found(try Self.gzip(Self.block("bomb", bomb.bytes)), .gzip, bounds)) == ["too large"]
+        )
         let many = (0..<9).map { Entry(name: "\($0)", bytes: []) }
-        #expect(Self.said(Self.found(try Self.zip(many), .zip, bounds)) == ["too large"])
+        #expect(Self.findings(Self.found(try Self.zip(many), .zip, bounds)) == ["too large"])
         let names = (0..<9).flatMap { Self.block("\($0)", []) } + Self.end
-        #expect(Self.said(Self.found(names, .tar, bounds)) == ["too large"])
+        #expect(Self.findings(Self.found(names, .tar, bounds)) == ["too large"])
     }
 
     // MARK: Tar
@@ -184,8 +188,8 @@ struct ArchiveSearchTests {
 
     @Test func `are found in a compressed file that is no archive, under its name`() throws {
         let search = Self.found(try Self.gzip(Self.key), .gzip, named: "backup.sql.gz")
-        #expect(Self.said(search) == ["backup.sql: a private key (PEM)"])
-        #expect(Self.said(Self.found(try Self.gzip(Self.plain), .gzip)) == [])
+        #expect(Self.findings(search) == ["backup.sql: a private key (PEM)"])
+        #expect(Self.findings(Self.found(try Self.gzip(Self.plain), .gzip)) == [])
     }
 
     @Test func `have names that are printed on one line`() {

@@ -201,7 +201,7 @@ struct BundleRecognitionTests {
             base: nil,
             files: bench.files
         ) { _, _ in { _ in } }
-        let told = check.mistakes.map { "\($0)".replacing("\(bench.folder)/v1/", with: "") }
-        #expect(told == ["release.yaml:8: patches[0].\(words)"])
+        let reported = check.mistakes.map { "\($0)".replacing("\(bench.folder)/v1/", with: "") }
+        #expect(reported == ["release.yaml:8: patches[0].\(words)"])
     }
 }

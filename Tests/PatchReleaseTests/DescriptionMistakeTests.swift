@@ -27,7 +27,7 @@ struct DescriptionMistakeTests {
         """
 
     /// What is changed in the right one, and all that is said: of `FOLDER` for the described folder.
-    private static let mistakes: [(what: String, from: String, to: String, told: [String])] = [
+    private static let mistakes: [(what: String, from: String, to: String, reported: [String])] = [
         (
             "a key with a letter too few", "version: 1.0.0", "verison: 1.0.0",
             [
@@ -245,12 +245,12 @@ struct DescriptionMistakeTests {
 
     @Test(arguments: mistakes.map(\.what))
     func `is told with its line, its key and the way out, for`(_ what: String) async throws {
-        let (_, from, to, told) = try #require(Self.mistakes.first { $0.what == what })
+        let (_, from, to, reported) = try #require(Self.mistakes.first { $0.what == what })
         try #require(Self.right.contains(from))
         let bench = try Workbench()
         let text = Self.right.replacing(from, with: to, maxReplacements: 1)
         let check = try await Self.check(text, bench)
-        #expect(try Self.words(check.mistakes, bench) == told)
+        #expect(try Self.words(check.mistakes, bench) == reported)
         // What makes a release says the first of them.
         let error = await #expect(throws: SigningError.self) { try await bench.release("v1", to: "out") }
         let first = try #require(check.mistakes.first)
@@ -317,7 +317,7 @@ struct DescriptionMistakeTests {
             files: bench.files
         )
         try bench.write("other();", to: "v1/b.js")
-        for (from, to, told) in [
+        for (from, to, reported) in [
             ("file: a.js", "file: b.js", "12: patches[1].version: fix 1 is published already with other content"),
             ("id: fix", "id: fox", "3: patches: the description lacks fix, which the base lists"),
         ] {
@@ -332,7 +332,7 @@ struct DescriptionMistakeTests {
                 base: base,
                 files: bench.files
             ) { _, _ in { _ in } }
-            #expect(try Self.words(check.mistakes, bench).first?.hasPrefix(told) == true, "\(check.mistakes)")
+            #expect(try Self.words(check.mistakes, bench).first?.hasPrefix(reported) == true, "\(check.mistakes)")
         }
     }
 }

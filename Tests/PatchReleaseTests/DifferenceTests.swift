@@ -49,20 +49,20 @@ struct DifferenceTests {
         let one = ReleaseContents(try await bench.release("v1", to: "one").verified)
         let (made, verified) = try await bench.release("v2", to: "two", on: "one")
         let two = ReleaseContents(verified)
-        let told = "Names could run scripts. (https://example.com/7)"
-        #expect(two.entry(label("web", "1.0.0"))?.security?.description == told)
+        let reported = "Names could run scripts. (https://example.com/7)"
+        #expect(two.entry(label("web", "1.0.0"))?.security?.description == reported)
         #expect(made.signatures == SignatureCounts(made: 0, kept: 7))
         #expect(!two.listsTheSame(as: one))
         #expect(
             ReleaseDifference(from: one, to: two).words
-                == ["= fix-a 1 stays", "= fix-b 1 stays", "~ web 1.0.0: a security version: \(told)"]
+                == ["= fix-a 1 stays", "= fix-b 1 stays", "~ web 1.0.0: a security version: \(reported)"]
         )
         #expect(
             ReleaseDifference(from: two, to: one).words.last == "~ web 1.0.0: no longer a security version"
         )
-        #expect(ReleaseDifference(from: nil, to: two).words[2].hasSuffix("); everyone; security: \(told)"))
+        #expect(ReleaseDifference(from: nil, to: two).words[2].hasSuffix("); everyone; security: \(reported)"))
         let promoted = try ReleaseDraft(promoting: two, over: one)
-        #expect(promoted.rows.map { $0.security?.description } == [nil, nil, told])
+        #expect(promoted.rows.map { $0.security?.description } == [nil, nil, reported])
         #expect(
             String(decoding: two.json.fileBytes, as: UTF8.self).contains(
                 #""security":{"text":"Names could run scripts.","url":"https://example.com/7"}"#

@@ -55,11 +55,11 @@ struct ExternalSignerTests {
         throws
     {
         let bench = try Workbench()
-        let told = """
+        let reported = """
             { echo "$PATCHLINE_SCHEME $PATCHLINE_KEYID $PATCHLINE_PURPOSE $#"; echo "$2"; echo "${PATH:+path}"; } \
             > "$(dirname "$0")/told"
             """
-        let signer = try Self.signer("\(told)\n\(Self.sign)", in: bench)
+        let signer = try Self.signer("\(reported)\n\(Self.sign)", in: bench)
         _ = try signer.sign(Self.message, scheme: .rsaPKCS1v15)
         let id = EntryKeys.id(of: signer.publicKey).hex
         let rest = "two words; $(touch x)\npath\n"
@@ -77,10 +77,10 @@ struct ExternalSignerTests {
         let body = "echo \"${HOME:+home} ${PATH:+path}\" > \"$(dirname \"$0\")/told\"\n\(Self.sign)"
         _ = try Self.signer(body, in: bench)
         let file = bench.folder.appending("s.signer")
-        for (hidden, told) in [(["HOME", "PATCHLINE_NONE"], " path\n"), ([], "home path\n")] {
+        for (hidden, reported) in [(["HOME", "PATCHLINE_NONE"], " path\n"), ([], "home path\n")] {
             let signer = try SigningKey(signer: file, hiding: hidden, policy: .forTests, files: bench.files)
             _ = try signer.sign(Self.message, scheme: .rsaPKCS1v15)
-            #expect(try bench.text("told") == told)
+            #expect(try bench.text("told") == reported)
         }
     }
 

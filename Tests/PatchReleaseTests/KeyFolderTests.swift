@@ -211,15 +211,15 @@ struct AllCoresTests {
     }
 
     @Test func `says how much of it is done while it is done`() async throws {
-        let told = Mutex(0)
-        let begun = Mutex<[(number: Int, told: Int)]>([])
-        let progress: ProgressStart = { _ in { done in told.withLock { $0 = max($0, done) } } }
+        let reported = Mutex(0)
+        let begun = Mutex<[(number: Int, reported: Int)]>([])
+        let progress: ProgressStart = { _ in { done in reported.withLock { $0 = max($0, done) } } }
         _ = await mapOnAllCores(Array(0..<500), chunk: 1, progress: progress) { (_: Int) throws(Never) in
-            let now = told.withLock { $0 }
+            let now = reported.withLock { $0 }
             begun.withLock { $0.append(($0.count, now)) }
         }
         // No more are under way at a time than there are threads.
-        let late = begun.withLock { $0 }.filter { $0.told < $0.number - 256 }
-        #expect(late.isEmpty && told.withLock { $0 } == 500, "\(late.prefix(3))")
+        let late = begun.withLock { $0 }.filter { $0.reported < $0.number - 256 }
+        #expect(late.isEmpty && reported.withLock { $0 } == 500, "\(late.prefix(3))")
     }
 }

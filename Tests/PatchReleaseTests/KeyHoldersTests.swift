@@ -48,14 +48,14 @@ struct KeyHoldersTests {
 struct KeyPresenceTests {
     @Test func `is told for each role, by name or by id`() throws {
         let bench = try Workbench()
-        func put(_ name: String, _ key: TestKey, isHere: Bool) throws {
+        func put(_ name: String, _ key: TestKey, isAvailable: Bool) throws {
             try bench.write(try key.key.publicKey.pem, to: "Keys/\(name).pub")
-            if isHere { try bench.write("encrypted", to: "Keys/\(name).key") }
+            if isAvailable { try bench.write("encrypted", to: "Keys/\(name).key") }
         }
-        try put("root", .root, isHere: false)
-        try put("targets", .targets, isHere: true)
-        try put("production-alice", .production, isHere: true)
-        try put("online", .online, isHere: false)
+        try put("root", .root, isAvailable: false)
+        try put("targets", .targets, isAvailable: true)
+        try put("production-alice", .production, isAvailable: true)
+        try put("online", .online, isAvailable: false)
         try bench.write("command: [x]\npublic: online.pub\n", to: "Keys/online.signer")
         let presence = try KeyPresence(try bench.trust, files: bench.files)
         func id(_ key: TestKey) throws -> String { "\(KeyID(TUFKey(try key.key.publicKey).id))" }

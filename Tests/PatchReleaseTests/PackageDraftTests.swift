@@ -177,14 +177,14 @@ struct PackageDraftTests {
             names fix 1, whose rules have a condition and a share: \
             the platform's clients install it only when every device may
             """
-        for (rules, doubts) in [
+        for (rules, warnings) in [
             (PatchRules(rollout: 5_000, condition: "a==1"), [doubt]), (PatchRules(condition: "a==1"), []),
             (PatchRules(rollout: 5_000), []),
         ] {
             let described = try Self.described([.platform(named("0a1b"))])
             let draft = try PackageDraft(described, list: Self.draft([("fix", "1", rules)]).listed, over: [])
-            #expect(draft.doubts.map(\.rule) == doubts)
-            #expect(draft.doubts.allSatisfy { $0.field == "jspatch.scripts.main.js" })
+            #expect(draft.warnings.map(\.rule) == warnings)
+            #expect(draft.warnings.allSatisfy { $0.field == "jspatch.scripts.main.js" })
         }
     }
 

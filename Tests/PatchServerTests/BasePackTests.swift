@@ -108,8 +108,8 @@ struct BasePackTests {
                 default: all.first { $0.contains("/1.0.1/") && $0.hasSuffix(part) }
                 }
             let path = server.treePath(try #require(name))
-            let isGone = part == "object"
-            if isGone { try files.remove(path) } else { try files.rot(path) }
+            let isRemoved = part == "object"
+            if isRemoved { try files.remove(path) } else { try files.rot(path) }
             try await server.publishPacked(release)
             #expect(
                 try server.packs() == server.packNames(to: 2, from: [1]).union(server.packNames(to: 3, from: [2])),
@@ -119,7 +119,7 @@ struct BasePackTests {
     }
 
     private func list(_ version: Int, _ server: TestingServer) throws -> String? {
-        let role = try #require(try server.repository.tree.standingRole("production", version: version))
+        let role = try #require(try server.repository.tree.storedRole("production", version: version))
         let path = TargetPath.patchList(ReleaseFactory.production)
         return role.targets[ExactString(path.text)]?.sha256.map { URLLayout.target(path, sha256: $0) }
     }
@@ -212,7 +212,7 @@ struct BasePackTests {
         let made = try #require(await PackWork(plan, of: sources, in: scratch, of: repository).run().made.first)
         #expect(made.files.map(\.file) == BasePack.Part.allCases.map { .basePack(job.pack, $0) })
         #expect(
-            made.cost.isWorthIt && made.cost.pack == made.files[0].size && made.cost.signatures == made.files[1].size
+            made.cost.isWorthwhile && made.cost.pack == made.files[0].size && made.cost.signatures == made.files[1].size
         )
         // Files whose compressed forms have no bytes at all.
         let files = [job.new.manifest, job.new.column] + job.missing.keys.map { .object($0) }
@@ -241,8 +241,8 @@ struct BasePackTests {
         bytes: Int
     ) {
         #expect(UpdateCost.otherwise(manifest: 3_000, column: 1_000, objects: objects, whole: whole).bytes == bytes)
-        #expect(UpdateCost(pack: 100, signatures: bytes - 6_101, otherwise: bytes).isWorthIt)
-        #expect(!UpdateCost(pack: 100, signatures: bytes - 6_100, otherwise: bytes).isWorthIt)
+        #expect(UpdateCost(pack: 100, signatures: bytes - 6_101, otherwise: bytes).isWorthwhile)
+        #expect(!UpdateCost(pack: 100, signatures: bytes - 6_100, otherwise: bytes).isWorthwhile)
     }
 
     @Test(arguments: [
@@ -256,10 +256,10 @@ struct BasePackTests {
         pack: Int,
         otherwise: Int,
         saving: Int,
-        isWorthIt: Bool
+        isWorthwhile: Bool
     ) {
         let cost = UpdateCost(pack: pack, signatures: 0, otherwise: otherwise)
-        #expect(cost.saving == saving && cost.isWorthItsRoom == isWorthIt)
+        #expect(cost.saving == saving && cost.isWorthItsSpace == isWorthwhile)
         let step = UpdateStep(
             of: named("web"),
             from: named("1"),
@@ -271,12 +271,12 @@ struct BasePackTests {
             column: 0,
             otherwise: UpdateCost.otherwise(manifest: 0, column: 0, objects: [], whole: 0)
         )
-        #expect(step.wastesRoom == (pack > UpdateCost.smallPack) && step.saving == 0)
+        #expect(step.wastesSpace == (pack > UpdateCost.smallPack) && step.saving == 0)
     }
 
     @Test func `that are not worth their room are named with what they save, and kept where somebody asks for them`() {
         let cost = UpdateCost(pack: 52_460_000, signatures: 0, otherwise: 54_600_000)
-        let left = LeftOutPack(new: Label(patchID: named("web"), version: named("2")), base: named("1"), cost: cost)
+        let left = DiscardedPack(new: Label(patchID: named("web"), version: named("2")), base: named("1"), cost: cost)
         #expect(
             left.words == "pack from web 1 to 2 left out: its 52,460,000 bytes save 3 % of an update, less than 10 %"
         )

@@ -15,7 +15,7 @@ struct CertificateRenewalTests {
         let folder: TemporaryFolderBox
         let clock = TestingClock()
         let nudge: AsyncStream<Void>.Continuation
-        let reports: AsyncStream<CertificateLook>
+        let reports: AsyncStream<CertificateReading>
         let renewal: CertificateRenewal<TestingClock>
 
         init() async throws {
@@ -23,7 +23,7 @@ struct CertificateRenewalTests {
             let (certificate, key) = (folder.path.appending("server.crt"), folder.path.appending("server.key"))
             try await Fixture.make(days: 3, in: folder.path)
             let (nudges, nudge) = AsyncStream.makeStream(of: Void.self)
-            let (reports, report) = AsyncStream.makeStream(of: CertificateLook.self)
+            let (reports, report) = AsyncStream.makeStream(of: CertificateReading.self)
             (self.nudge, self.reports) = (nudge, reports)
             renewal = try CertificateRenewal(
                 every: .seconds(60),
@@ -56,7 +56,7 @@ struct CertificateRenewalTests {
             try #require(made.terminationStatus.isSuccess)
         }
 
-        func report() async -> CertificateLook? { await reports.first { _ in true } }
+        func report() async -> CertificateReading? { await reports.first { _ in true } }
 
         /// How long it sleeps, once it does.
         func slept() async -> Duration? { await clock.sleeps.first { _ in true } }

@@ -64,8 +64,8 @@ struct DiagnosisTests {
             return "\(line.verdict.rawValue): \(line.finding)"
         }
         #expect(line(.ours) == "ok: 443 is served by patchsrv")
-        #expect(line(.oursOtherwise(isTLS: true)) == "ok: 443 is served by patchsrv, over HTTPS")
-        #expect(line(.oursOtherwise(isTLS: false)) == "warning: 443 is served by patchsrv without TLS")
+        #expect(line(.oursOverOtherScheme(isTLS: true)) == "ok: 443 is served by patchsrv, over HTTPS")
+        #expect(line(.oursOverOtherScheme(isTLS: false)) == "warning: 443 is served by patchsrv without TLS")
         #expect(line(.taken) == "fault: another program listens on 443")
     }
 

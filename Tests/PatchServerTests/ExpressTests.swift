@@ -283,7 +283,7 @@ struct ExpressTests {
 
     @Test func `is plain while too many differences are made, and for as long as too much was made`() {
         let start = ContinuousClock.now
-        var room = DifferenceRoom(at: start)
+        var room = DifferenceBudget(at: start)
         func begins(_ after: Duration) -> Bool { room.begin(at: start + after) }
         #expect((0..<3).map { _ in begins(.zero) } == [true, true, false])
         room.end(spending: 8_388_608)
@@ -298,7 +298,7 @@ struct ExpressTests {
             room.end(spending: 0)
             count += 1
         }
-        #expect(count == 8_388_608 / DifferenceRoom.least)
+        #expect(count == 8_388_608 / DifferenceBudget.least)
     }
 
     /// What `express.py` makes of the difference too.

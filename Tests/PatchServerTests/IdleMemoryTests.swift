@@ -16,7 +16,7 @@ struct IdleMemoryTests {
             let timer = IdleMemoryTimer(
                 clock: clock,
                 processorTime: { [used] in used.withLockedValue(\.self) },
-                giveBack: { [count] in count.withLockedValue { $0 += 1 } }
+                releaseMemory: { [count] in count.withLockedValue { $0 += 1 } }
             )
             let task = Task { try await timer.run() }
             await body()
@@ -50,21 +50,21 @@ struct IdleMemoryTests {
     @Test
     func `is given back after an interval with little work that follows some work`() {
         var rule = IdleMemoryRule(processorTime: .seconds(3))
-        for (used, givesBack) in [
+        for (used, shouldRelease) in [
             // Nothing worth it, then enough of it.
             (Duration.milliseconds(3_010), false), (.milliseconds(3_020), true), (.milliseconds(3_030), false),
             // A busy minute, another one, and an idle one.
             (.milliseconds(3_630), false), (.milliseconds(13_000), false), (.milliseconds(13_000), true),
             (.milliseconds(13_000), false),
         ] {
-            #expect(rule.givesBack(at: used) == givesBack)
+            #expect(rule.shouldRelease(at: used) == shouldRelease)
         }
     }
 
     @Test
     func `is given back by the real process, which continues`() {
         let before = IdleMemory.processorTime
-        IdleMemory.giveBack()
+        IdleMemory.releaseMemory()
         #expect(IdleMemory.processorTime >= before)
     }
 }

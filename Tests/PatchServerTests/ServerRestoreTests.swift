@@ -71,11 +71,11 @@ struct ServerRestoreTests {
         try server.publish(try server.factory.release(on: server.repository))
         try files.makeDirectory("/copy")
         var copy = ServerCopy(server.folder.root, to: "/copy", files: files)
-        try copy.bring()
+        try copy.transfer()
         let gone = try #require(try server.treeFiles().first { $0.hasPrefix("objects/") })
         try server.publish(try server.factory.release(.init(scripts: [:]), on: server.repository))
         try files.remove(server.folder.tree(of: server.repository.app).appending(gone))
-        try copy.bring()
+        try copy.transfer()
         var expected: [String: [UInt8]] = [:]
         for (path, bytes) in try server.everything() {
             let name = path.dropFirst(server.folder.root.string.count + 1)

@@ -53,7 +53,7 @@ struct TrustCarryOverTests {
     @Test(arguments: [0, 1])
     func `is never an older version than the server knows`(version: Int) throws {
         let server = try wentBack(to: version)
-        let refusal = TrustRefusal.channelWentBack(production, version: version, known: 2)
+        let refusal = TrustRefusal.channelRollback(production, version: version, known: 2)
         try expectRefused(server, refusal, try rotated.offered())
     }
 
@@ -63,7 +63,7 @@ struct TrustCarryOverTests {
         let listed = TrustPlan().next { $0.standby = [.other] }
         _ = try server.take(try listed.offered())
         let alone = listed.next { ($0.targetsVersion, $0.online, $0.standby) = (2, .other, []) }
-        let refusal = TrustRefusal.channelWentBack(production, version: 1, known: 2)
+        let refusal = TrustRefusal.channelRollback(production, version: 1, known: 2)
         try expectRefused(server, refusal, try alone.offered(after: [listed]))
         let done = try server.take(try alone.offered(), key: .other, carryingOver: [production]).publication
         #expect(!done.restartsVersions && done.carriedOver.map(\.version) == [1])
@@ -80,7 +80,7 @@ struct TrustCarryOverTests {
             try server.files.remove(labels)
             try server.files.write(Array(#"{"format":"patchline-labels-v1","labels":[]}"#.utf8), to: labels)
         }
-        let refusal = TrustRefusal.channelWentBack(production, version: 1, known: 2)
+        let refusal = TrustRefusal.channelRollback(production, version: 1, known: 2)
         try expectRefused(server, refusal, try rotated.offered())
     }
 
@@ -94,7 +94,7 @@ struct TrustCarryOverTests {
 
         let other = try wentBack(to: 1)
         let offered = try rotated.offered()
-        #expect(throws: ServerError.trust(.channelWentBack(production, version: 1, known: 2))) {
+        #expect(throws: ServerError.trust(.channelRollback(production, version: 1, known: 2))) {
             try other.take(offered, key: .other, carryingOver: [beta])
         }
         let accepted = try other.take(offered, key: .other, carryingOver: [production]).publication

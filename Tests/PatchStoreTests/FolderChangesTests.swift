@@ -17,29 +17,29 @@ struct FolderChangesTests {
     }
 
     @Test func `is a file that another takes the place of, one that comes, and one that goes`() async throws {
-        var told = stream.makeAsyncIterator()
+        var reported = stream.makeAsyncIterator()
         try folder.files.write([1], to: folder("state.json"))
         try changes.watch([folder.path])
         try folder.files.replace("state.json", in: folder.path, with: [2])
-        await told.next()
+        await reported.next()
         try folder.files.write([1], to: folder("config.json"))
-        await told.next()
+        await reported.next()
         try folder.files.remove(folder("config.json"))
-        await told.next()
+        await reported.next()
     }
 
     @Test func `is a folder that appears, whose files are told of once it is watched`() async throws {
-        var told = stream.makeAsyncIterator()
+        var reported = stream.makeAsyncIterator()
         let wanted = [folder.path, folder("channels"), folder("channels/beta")]
         try changes.watch(wanted)
         try folder.files.makeDirectory(folder("channels"))
-        await told.next()
+        await reported.next()
         try changes.watch(wanted)
         try folder.files.makeDirectory(folder("channels/beta"))
-        await told.next()
+        await reported.next()
         try changes.watch(wanted)
         try folder.files.replace("state.json", in: folder("channels/beta"), with: [1])
-        await told.next()
+        await reported.next()
     }
 
     @Test func `is an error where the first of them is missing`() throws {

@@ -82,11 +82,11 @@ struct NamedPathTests {
         try folder.makeSymbolicLink(name, to: FilePath(target))
         let path = FilePath(given: "\(folder.path)/link/../\(name)/store")
         #expect(path == folder("\(name)/store"))
-        let told = "\(folder(name)) is a symbolic link to \(target), \(reason)"
-        #expect(BrokenLink(onTheWayTo: path)?.description == told)
-        #expect { try disk.makeDirectory(path) } throws: { "\($0)".hasSuffix(": \(told)") }
-        #expect { try disk.read(path, limit: 10) } throws: { "\($0)" == "cannot read \(path): \(told)" }
-        #expect { try disk.makeDirectory(path.removingLastComponent()) } throws: { "\($0)".hasSuffix(": \(told)") }
+        let reported = "\(folder(name)) is a symbolic link to \(target), \(reason)"
+        #expect(BrokenLink(onTheWayTo: path)?.description == reported)
+        #expect { try disk.makeDirectory(path) } throws: { "\($0)".hasSuffix(": \(reported)") }
+        #expect { try disk.read(path, limit: 10) } throws: { "\($0)" == "cannot read \(path): \(reported)" }
+        #expect { try disk.makeDirectory(path.removingLastComponent()) } throws: { "\($0)".hasSuffix(": \(reported)") }
         #expect(try folder.tree() == [name, "link", "real", "real/inner", "real/inner/file"].sorted())
     }
 

@@ -29,7 +29,7 @@ private struct AnswerFixture {
     init(asks: Bool = true, offering offered: [SimulatedPatch] = [fix("3"), fix("2"), fix("1")]) async throws {
         world = try await World.running([Self.fix("1")])
         if asks {
-            try await world.tell { facts in
+            try await world.setFacts { facts in
                 facts.answers = .set(true)
                 facts.user = UserID("alice").map { .set($0) } ?? .keep
             }
@@ -240,8 +240,8 @@ struct AnswerLimitTests {
     private func expect(
         _ fixture: AnswerFixture,
         choosing sha256: SHA256Digest,
-        toComeTo words: [String],
-        because why: IgnoredAnswer.Why,
+        toReach words: [String],
+        because why: IgnoredAnswer.Reason,
         location: SourceLocation = #_sourceLocation
     ) async throws {
         fixture.answering([fix: .version(sha256, isForced: true)], places: true)
@@ -257,7 +257,7 @@ struct AnswerLimitTests {
         try await expect(
             fixture,
             choosing: SHA256Digest(of: Array("evil;".utf8)),
-            toComeTo: ["+fix 3"],
+            toReach: ["+fix 3"],
             because: .notListed
         )
         #expect(
@@ -270,7 +270,7 @@ struct AnswerLimitTests {
         let other = SimulatedPatch.script("fix", "9", "beta;")
         fixture.world.repository.publish([other], to: SimulatedRepository.beta)
         let digest = SHA256Digest(of: Array("beta;".utf8))
-        try await expect(fixture, choosing: digest, toComeTo: ["+fix 3"], because: .notListed)
+        try await expect(fixture, choosing: digest, toReach: ["+fix 3"], because: .notListed)
     }
 
     @Test func `move a device down`() async throws {
@@ -297,7 +297,7 @@ struct AnswerLimitTests {
         try await expect(
             fixture,
             choosing: AnswerFixture.digest("2"),
-            toComeTo: ["+fix 3"],
+            toReach: ["+fix 3"],
             because: .notEligible(.waiting(until: until))
         )
     }
@@ -305,10 +305,10 @@ struct AnswerLimitTests {
     @Test func `exceed a signed ceiling, nor the dial's share`() async throws {
         let closed = AnswerFixture.fix("2", rules: PatchRules(rollout: 0))
         let fixture = try await AnswerFixture(offering: [AnswerFixture.fix("3"), closed, AnswerFixture.fix("1")])
-        let why = IgnoredAnswer.Why.notEligible(.rollout(cohort: 4_274, effective: 0))
-        try await expect(fixture, choosing: AnswerFixture.digest("2"), toComeTo: ["+fix 3"], because: why)
+        let why = IgnoredAnswer.Reason.notEligible(.rollout(cohort: 4_274, effective: 0))
+        try await expect(fixture, choosing: AnswerFixture.digest("2"), toReach: ["+fix 3"], because: why)
         fixture.world.repository.setDial([fixture.headcount("2", 9)])
-        try await expect(fixture, choosing: AnswerFixture.digest("2"), toComeTo: ["+fix 3"], because: why)
+        try await expect(fixture, choosing: AnswerFixture.digest("2"), toReach: ["+fix 3"], because: why)
     }
 
     @Test func `break a pause`() async throws {
@@ -325,7 +325,7 @@ struct AnswerLimitTests {
         try await expect(
             fixture,
             choosing: AnswerFixture.digest("2"),
-            toComeTo: ["+fix 3"],
+            toReach: ["+fix 3"],
             because: .notEligible(.paused(reason: "it crashes"))
         )
     }

@@ -128,7 +128,7 @@ struct BoundsTests {
 
     @Test func `is answered a question within bounds too`() async throws {
         var world = try World([.script("tip", "1", "tip;")])
-        try await world.tell { $0.answers = .set(true) }
+        try await world.setFacts { $0.answers = .set(true) }
         let server = NotingServer(world.repository)
         world.device.deadlines.document = .seconds(11)
         _ = try await sync(world, server)

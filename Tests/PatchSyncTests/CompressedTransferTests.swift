@@ -153,7 +153,7 @@ struct CompressedTransferTests {
             let mirror = world.mirror()
             let events = NIOLockedValueBox<[SyncEvent]>([])
             world.device.report = { event in
-                if case .askedPlain = event { events.withLockedValue { $0.append(event) } }
+                if case .plainRequested = event { events.withLockedValue { $0.append(event) } }
             }
             world.repository.fail(object(large), with: fault)
             try await world.expectComplete([object(large), object(large) + " plain"])
@@ -161,7 +161,7 @@ struct CompressedTransferTests {
             #expect(
                 events.withLockedValue { events in
                     events.count == 1
-                        && events.allSatisfy { if case .askedPlain("large 1", _) = $0 { true } else { false } }
+                        && events.allSatisfy { if case .plainRequested("large 1", _) = $0 { true } else { false } }
                 },
                 "\(fault)"
             )

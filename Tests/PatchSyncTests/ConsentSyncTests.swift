@@ -160,7 +160,7 @@ struct ConsentSyncTests {
         #expect(try await device.postpone(for: .hours(2)) == world.clock.now().adding(.hours(1)))
         world.clock.advance(by: .hours(1))
         #expect(try await device.postpone(for: .hours(2)) == nil)
-        guard case .tryOut(_, let token) = try await device.switchToPending(isAsked: true) else {
+        guard case .tryOut(_, let token) = try await device.switchToPending(isRequested: true) else {
             Issue.record("somebody asked for it")
             return
         }

@@ -151,7 +151,7 @@ struct ExplanationTests {
 
     @Test func `takes no fact of another device that it does not know`() throws {
         let facts = #"{"format":"patchline-facts-v1","deviceId":"\#(String(repeating: "0", count: 32))","aapp":1}"#
-        let error = #expect(throws: FormatError.self) { try ToldDevice(Array(facts.utf8), named: "facts.json") }
+        let error = #expect(throws: FormatError.self) { try DescribedDevice(Array(facts.utf8), named: "facts.json") }
         #expect(
             error?.description.hasPrefix("facts.json: aapp is not a fact: must be one of allowance, appVersion,")
                 == true

@@ -79,7 +79,7 @@ struct FollowingTests {
         let context = EligibilityContext(device: DeviceFacts(deviceID: SimulatedDevice.id, time: ManualClock.start))
         let offered = entry("fix", "1", bytes: "other")
         #expect(context.obstacle(to: offered, over: installed("fix 1")) == .republished)
-        #expect(context.obstacle(to: offered, over: installed("fix 1").told(in: production, from: beta)) == nil)
+        #expect(context.obstacle(to: offered, over: installed("fix 1").recorded(in: production, from: beta)) == nil)
     }
 
     @Test func `reads that channel's list alone`() async throws {
@@ -127,7 +127,7 @@ struct FollowingTests {
         world.repository.publish(SampleApp.first, to: beta)
         let followed = try await follow(beta, world)
         #expect(try await followed.device.sync().staging == .unchanged)
-        #expect(try #require(try followed.machine.state.running).isOfThisChannel)
+        #expect(try #require(try followed.machine.state.running).isFromThisChannel)
         try followed.expectWhole(first)
         // So it can be withdrawn there.
         followed.repository.withdraw("banner", from: beta)

@@ -56,7 +56,7 @@ struct MeteredSyncTests {
             states == ["banner": ["1 Success"], "fix-cart-total": ["2 Update"], "web": ["2.0.0 Update"]]
         )
         let state = try world.device.device.state()
-        #expect(state.putOff == PutOffVersions(report.putOff) && state.putOff.rows.count == 2)
+        #expect(state.putOff == DeferredVersions(report.putOff) && state.putOff.rows.count == 2)
         #expect(state.transfers == TransferFailures() && state.lastSync?.roleVersion == 2)
         let status = try world.device.device.status()
         #expect(status.putOff == state.putOff && status.heldBack.isEmpty)
@@ -65,7 +65,7 @@ struct MeteredSyncTests {
         world.device.allowance = nil
         let next = try await world.device.sync()
         #expect(next.staging == .staged && next.putOff == [])
-        #expect(try world.device.device.state().putOff == PutOffVersions())
+        #expect(try world.device.device.state().putOff == DeferredVersions())
         try await world.device.launchAndConfirm()
         try world.expectWhole("banner 1, fix-cart-total 2, web 2.0.0")
     }

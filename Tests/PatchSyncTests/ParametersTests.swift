@@ -243,7 +243,7 @@ struct ParametersTests {
 
     private func look(_ world: World) async throws(SyncError) -> ParametersUpdate {
         let engine = world.device.engine
-        return try await world.store.syncing { () throws(SyncError) in try await engine.lookForParameters() }
+        return try await world.store.syncing { () throws(SyncError) in try await engine.checkParameters() }
     }
 
     @Test func `are looked for without a list, and what else is new waits for a sync`() async throws {

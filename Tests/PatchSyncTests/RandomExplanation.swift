@@ -32,7 +32,7 @@ struct RandomExplanation {
     }
 
     private func explained(_ device: JSON, _ entries: [PatchEntry], _ dial: Dial?) throws -> JSON {
-        let told = try ToldDevice(device.canonicalBytes, named: "facts")
+        let told = try DescribedDevice(device.canonicalBytes, named: "facts")
         let state = try told.state(under: entries, roleVersion: 1)
         var context = EligibilityContext(state, device: told.facts(at: now), dial: dial)
         let base = state.machine.state.choiceBase
@@ -150,7 +150,7 @@ struct RandomExplanation {
         }
         let data = [("region", oneIn(2) ? "eu" : "us"), ("level", "\(Int.random(in: 1...4, using: &random))")]
         return .fields([
-            ("format", .text(ToldDevice.format)), ("deviceId", .text(Hex.text(deviceID))),
+            ("format", .text(DescribedDevice.format)), ("deviceId", .text(Hex.text(deviceID))),
             ("appVersion", oneIn(4) ? nil : .text(one(of: ["1", "1.5", "2", "2.0.0", "3"]))),
             ("user", oneIn(3) ? nil : .text(one(of: Self.users))),
             ("data", oneIn(3) ? nil : .fields(data.map { ($0, .text($1)) })), ("platform", platform?.json),

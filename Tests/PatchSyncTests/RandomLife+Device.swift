@@ -147,7 +147,7 @@ extension RandomLife {
     mutating func update() async throws -> Event {
         native = Self.native(pick(2) + 1)
         build += 1
-        try await world.tell { [native] facts in facts.platform = .set(native) }
+        try await world.setFacts { [native] facts in facts.platform = .set(native) }
         if Self.isEmbedded(seed) {
             try SimulatedEmbedded(of: world.repository, channel: channel, appBuild: "\(build)")
                 .install(at: EmbeddedWorld.folder, on: world.disk)

@@ -12,13 +12,13 @@ import Testing
 /// The release side and the server of a random life, and whoever attacks them.
 extension RandomLife {
     /// What a channel says now.
-    struct Said {
+    struct PublishedContents {
         /// By the role's version, in list order; what nobody signed is left out.
         var offers: [Int: [Offer]] = [:]
         var rows: [PatchContent: Dial.Row] = [:]
         var parameters: [ParameterName: ParameterValue] = [:]
         /// Every value that was ever published.
-        var everySaid: [[ParameterName: ParameterValue]] = [[:]]
+        var everyPublished: [[ParameterName: ParameterValue]] = [[:]]
         /// Every version of the channel's role, the last one last.
         var roles: [RoleFile] = []
     }
@@ -80,8 +80,10 @@ extension RandomLife {
 
     private mutating func note(_ offers: [Offer], in channel: ChannelName) {
         let tree = world.repository.tree
-        said[channel, default: Said()].offers[tree.versions[channel.text] ?? 0] = offers
-        if let role = tree.snapshot[channel.text] { said[channel, default: Said()].roles.append(role) }
+        publishedContents[channel, default: PublishedContents()].offers[tree.versions[channel.text] ?? 0] = offers
+        if let role = tree.snapshot[channel.text] {
+            publishedContents[channel, default: PublishedContents()].roles.append(role)
+        }
     }
 
     private mutating func withRules(_ patch: SimulatedPatch, _ channel: ChannelName) -> SimulatedPatch {
@@ -113,16 +115,18 @@ extension RandomLife {
                 headcount: pick(3) == 0 ? pick(100) : nil
             )
         }
-        said[channel, default: Said()].rows = rows
+        publishedContents[channel, default: PublishedContents()].rows = rows
         signDial()
     }
 
     /// Signed anew with every list: what one says is as fresh as the other.
     private func signDial() {
-        let said = said
+        let publishedContents = publishedContents
         world.repository.edit { tree in
             tree.publishDial(
-                said.map { Dial(app: tree.app, channel: $0, rows: $1.rows.sorted { $0.key < $1.key }.map(\.value)) }
+                publishedContents.map {
+                    Dial(app: tree.app, channel: $0, rows: $1.rows.sorted { $0.key < $1.key }.map(\.value))
+                }
             )
             tree.publishSnapshot()
         }
@@ -130,13 +134,13 @@ extension RandomLife {
 
     mutating func tellParameters(in channel: ChannelName) {
         let text: ParameterName = name("text")
-        let isGone = pick(5) == 0
+        let isRemoved = pick(5) == 0
         let value = ParameterValue.text(ExactString("\(channel) \(pick(1_000))"))
-        let values = isGone ? [:] : [text: value]
-        said[channel, default: Said()].parameters = values
-        said[channel, default: Said()].everySaid.append(values)
+        let values = isRemoved ? [:] : [text: value]
+        publishedContents[channel, default: PublishedContents()].parameters = values
+        publishedContents[channel, default: PublishedContents()].everyPublished.append(values)
         world.repository.setParameters(
-            isGone ? nil : Dictionary(uniqueKeysWithValues: values.map { ($0.key.text, $0.value) }),
+            isRemoved ? nil : Dictionary(uniqueKeysWithValues: values.map { ($0.key.text, $0.value) }),
             of: channel
         )
     }
@@ -171,7 +175,7 @@ extension RandomLife {
     /// Somebody without the channel's keys has the server for a while, or is between it and the device.
     mutating func attack() async throws -> Event {
         let (channel, kind) = (channel, element(Attack.allCases))
-        let honest = said[channel]?.offers.max { $0.key < $1.key }?.value ?? []
+        let honest = publishedContents[channel]?.offers.max { $0.key < $1.key }?.value ?? []
         let paths = Self.ids.flatMap { id in (1...Self.versions).flatMap { Self.item(id, $0, channel).paths } }
         switch kind {
         case .roleKey:
@@ -191,7 +195,7 @@ extension RandomLife {
             let old = element(timestamps)
             world.repository.fail(URLLayout.timestamp, with: .replaced(old))
         case .oldList:
-            let old = element(said[channel]?.roles ?? [])
+            let old = element(publishedContents[channel]?.roles ?? [])
             world.repository.edit { tree in
                 tree.snapshot[channel.text] = old
                 tree.publishSnapshot()

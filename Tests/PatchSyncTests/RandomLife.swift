@@ -38,7 +38,7 @@ struct RandomLife {
     let seed: UInt64
     var generator: SeededGenerator
     var world: World
-    var said: [ChannelName: Said] = [:]
+    var publishedContents: [ChannelName: PublishedContents] = [:]
     /// What was ever listed and signed.
     var listed: Set<PatchContent> = []
     /// All that there were.
@@ -72,7 +72,7 @@ struct RandomLife {
             default: .gzip
             }
         }
-        try await world.tell { [native] facts in
+        try await world.setFacts { [native] facts in
             facts.answers = .set(true)
             facts.platform = .set(native)
             facts.user = UserID("alice").map { .set($0) } ?? .keep

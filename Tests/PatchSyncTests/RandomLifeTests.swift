@@ -211,8 +211,8 @@ extension RandomLife {
         isFresh: Bool
     ) throws {
         let comment: Comment = "seed \(seed), sync \(shown["synced"] ?? 0) of \(channel)"
-        let said = said[channel] ?? Said()
-        let offers = try #require(said.offers[report.roleVersion], comment)
+        let publishedContents = publishedContents[channel] ?? PublishedContents()
+        let offers = try #require(publishedContents.offers[report.roleVersion], comment)
         let state = try world.device.device.state()
         let time = try #require(state.lastSync?.at)
         func place(_ patch: InstalledPatch) -> Int? { offers.firstIndex { $0.content == patch.content } }
@@ -235,7 +235,7 @@ extension RandomLife {
             }
             #expect(offer.rules.condition != "region==us", comment)
             #expect(patch.kind == .script || native.fits(offer.compatibility), "\(patch.label); \(comment)")
-            let row = isFresh ? said.rows[patch.content] : nil
+            let row = isFresh ? publishedContents.rows[patch.content] : nil
             #expect(row?.paused != true, "\(patch.label) is paused; \(comment)")
             let cohort = Cohort(salt: offer.salt, deviceID: SimulatedDevice.id).number
             #expect(min(offer.rules.rollout, row?.rollout ?? 10_000) > cohort, comment)
@@ -267,7 +267,7 @@ extension RandomLife {
         switch report.parameters {
         case .kept: break
         case .changed, .removed, .unchanged:
-            #expect(try world.device.device.parameters().values == said[channel]?.parameters ?? [:])
+            #expect(try world.device.device.parameters().values == publishedContents[channel]?.parameters ?? [:])
         }
     }
 
@@ -283,7 +283,7 @@ extension RandomLife {
         }
         for (channel, bytes) in stored {
             let parameters = try OnlineParameters(bytes)
-            #expect(said[channel]?.everySaid.contains(parameters.values) == true, comment)
+            #expect(publishedContents[channel]?.everyPublished.contains(parameters.values) == true, comment)
         }
     }
 }

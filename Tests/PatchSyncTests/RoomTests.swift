@@ -18,11 +18,11 @@ extension World {
     /// With a confirmed first version, and so much room for downloads.
     fileprivate static func running(with room: Int) async throws -> World {
         let world = try await World.running([.bundle("web", "1", ["index.html": "<p>1</p>"])])
-        world.disk.limitFreeSpace(to: reserve + room, isTold: true)
+        world.disk.limitFreeSpace(to: reserve + room, isReported: true)
         return world
     }
 
-    fileprivate func wait() throws -> RoomWait {
+    fileprivate func wait() throws -> SpaceShortage {
         let waits = try device.device.status().noRoom
         #expect(waits.count == 1)
         return try #require(waits.first?.wait)
@@ -58,7 +58,7 @@ struct RoomTests {
         let world = try await World.running(with: 100_000)
         world.repository.publish([large])
         #expect(try await !world.device.sync().isComplete)
-        world.disk.limitFreeSpace(to: reserve + 900_000, isTold: true)
+        world.disk.limitFreeSpace(to: reserve + 900_000, isReported: true)
         #expect(try world.device.device.status().noRoom == [])
         #expect(try await world.device.sync().isComplete)
         try await world.device.launchAndConfirm()
@@ -69,7 +69,7 @@ struct RoomTests {
     @Test func `stops no smaller patch, and no withdrawal`() async throws {
         let old = SimulatedPatch.script("old", "1", "old;")
         let world = try await World.running([.bundle("web", "1", ["index.html": "<p>1</p>"]), old])
-        world.disk.limitFreeSpace(to: reserve + 200_000, isTold: true)
+        world.disk.limitFreeSpace(to: reserve + 200_000, isReported: true)
         world.repository.publish([large, .script("fix", "1", "fix;")])
         let report = try await world.device.sync()
         #expect(report.failures.map(\.patchID) == [name("web")] && report.staging == .staged)
@@ -84,7 +84,7 @@ struct RoomTests {
         let forecast = try await world.device.forecast()
         #expect(forecast.noRoom.map(\.label.description) == ["web 2"])
         let first = try World([large])
-        first.disk.limitFreeSpace(to: reserve + 100_000, isTold: true)
+        first.disk.limitFreeSpace(to: reserve + 100_000, isReported: true)
         // Nothing is here: the plain pack's length says what its files need.
         let announced = try await first.device.forecast()
         #expect(announced.noRoom.count == 1)
@@ -108,7 +108,7 @@ struct RoomTests {
         let world = try await World.running([.script("fix", "1", "fix;")])
         let files = { (seed: UInt64) in noise(300_000, seed: seed) }
         world.repository.publish([.script("a", "1", files(1)), .script("b", "1", files(2))])
-        world.disk.limitFreeSpace(to: 700_000, isTold: true)
+        world.disk.limitFreeSpace(to: 700_000, isReported: true)
         #expect(try await world.device.sync().failures.count == 2)
         _ = try await world.store.changingConfiguration { configuration throws(SyncError) in
             configuration.reserve = 300_000
@@ -141,33 +141,33 @@ struct DiskRoomTests {
         ] as [(Int?, Int)]
     )
     func `is one percent within bounds, and half of a tiny disk`(total: Int?, reserve: Int) {
-        #expect(DiskRoom.standardReserve(of: total) == reserve)
+        #expect(DownloadSpace.standardReserve(of: total) == reserve)
     }
 
     @Test func `is what a download leaves free, to the byte`() {
-        let room = DiskRoom(DiskSpace(freeBytes: 1_000, totalBytes: nil, freeFiles: nil), reserve: 400)
+        let room = DownloadSpace(DiskSpace(freeBytes: 1_000, totalBytes: nil, freeFiles: nil), reserve: 400)
         #expect(room.wait(for: 600) == nil)
-        #expect(room.wait(for: 601) == RoomWait(needs: 601, free: 1_000, reserve: 400))
-        let full = DiskRoom(DiskSpace(freeBytes: 100, totalBytes: nil, freeFiles: nil), reserve: 400)
+        #expect(room.wait(for: 601) == SpaceShortage(needs: 601, free: 1_000, reserve: 400))
+        let full = DownloadSpace(DiskSpace(freeBytes: 100, totalBytes: nil, freeFiles: nil), reserve: 400)
         #expect(full.wait(for: 0) == nil && full.wait(for: 1) != nil)
     }
 
     @Test(arguments: [(0, 0), (1, 4_096), (4_096, 4_096), (4_097, 8_192), (.max, .max)] as [(Int, Int)])
     func `is compared with whole blocks`(size: Int, taken: Int) {
-        #expect(DiskRoom.taken(by: size) == taken)
+        #expect(DownloadSpace.taken(by: size) == taken)
     }
 
     @Test func `of waiting versions survives in the state, and a row that is none is refused by name`() throws {
-        var waits = RoomWaits()
+        var waits = SpaceShortages()
         let content = PatchContent(patchID: name("web"), sha256: SHA256Digest(of: [1]))
         waits.add(content, .init(version: name("2"), needs: 5))
         guard case .array(let rows) = waits.json else {
             Issue.record("\(String(describing: waits.json))")
             return
         }
-        #expect(try RoomWaits(rows, of: "state.json") == waits)
+        #expect(try SpaceShortages(rows, of: "state.json") == waits)
         let error = #expect(throws: FormatError.self) {
-            try RoomWaits([.fields([("patchId", .text("web"))])], of: "state.json")
+            try SpaceShortages([.fields([("patchId", .text("web"))])], of: "state.json")
         }
         #expect(error?.description.contains("noRoom[0]") == true)
     }

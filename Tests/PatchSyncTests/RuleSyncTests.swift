@@ -11,7 +11,7 @@ import Testing
 
 extension World {
     /// The app tells the device something; the next process goes by it.
-    mutating func tell(_ change: (inout FactChanges) -> Void) async throws {
+    mutating func setFacts(_ change: (inout FactChanges) -> Void) async throws {
         var changes = FactChanges()
         change(&changes)
         try await store.changingConfiguration { [changes] configuration throws(SyncError) in
@@ -111,7 +111,7 @@ struct CompatibilityTests {
 
     private func world(_ offered: [SimulatedPatch]) async throws -> World {
         var world = try await World.running([Self.web("1", ["ios": "old"])])
-        try await world.tell { $0.platform = Self.old.map { .set($0) } ?? .keep }
+        try await world.setFacts { $0.platform = Self.old.map { .set($0) } ?? .keep }
         world.repository.publish(offered)
         return world
     }
@@ -152,7 +152,7 @@ struct CompatibilityTests {
     {
         var world = try await world(Self.offered)
         try await world.device.sync()
-        try await world.tell { $0.platform = Self.new.map { .set($0) } ?? .keep }
+        try await world.setFacts { $0.platform = Self.new.map { .set($0) } ?? .keep }
         #expect(try world.machine.state.phase == .settled, "what waited was chosen for the old one")
         let report = try await world.device.sync()
         #expect(World.words(report) == ["+web 3"])
@@ -410,11 +410,11 @@ struct DeviceFactsTests {
 
     @Test func `change one by one, and what is not named stays`() async throws {
         var world = try World([])
-        try await world.tell {
+        try await world.setFacts {
             $0.user = .set(UserID("alice") ?? { preconditionFailure() }())
             $0.data = facts(["region": "eu", "beta": "1"]).mapValues { .set($0) }
         }
-        try await world.tell {
+        try await world.setFacts {
             $0.appVersion = AppVersion("2").map { .set($0) } ?? .keep
             $0.data = facts(["beta": "1"]).mapValues { _ in .forget }
         }
@@ -422,7 +422,7 @@ struct DeviceFactsTests {
         #expect(configuration.user?.text == "alice")
         #expect(configuration.data == facts(["region": "eu"]))
         #expect(configuration.appVersion?.text == "2")
-        try await world.tell { $0.user = .forget }
+        try await world.setFacts { $0.user = .forget }
         #expect(world.device.device.configuration.user == nil)
     }
 
@@ -432,13 +432,13 @@ struct DeviceFactsTests {
         let range = AppVersionRange(">=3")
         let second = SampleApp.fix2.with { $0.rules.appVersion = range }
         world.repository.publish([second, SampleApp.fix1, SampleApp.banner1, SampleApp.web1])
-        try await world.tell { $0.appVersion = AppVersion("2").map { .set($0) } ?? .keep }
+        try await world.setFacts { $0.appVersion = AppVersion("2").map { .set($0) } ?? .keep }
         #expect(try await world.device.sync().staging == .unchanged)
-        try await world.tell { $0.appVersion = AppVersion("3").map { .set($0) } ?? .keep }
+        try await world.setFacts { $0.appVersion = AppVersion("3").map { .set($0) } ?? .keep }
         _ = world.repository.takeRequests()
         #expect(try await world.device.sync().staging == .staged)
         #expect(world.repository.takeRequests().filter { !$0.hasPrefix("metadata/") } == [object("cart.total = 2;")])
-        try await world.tell { $0.appVersion = AppVersion("2").map { .set($0) } ?? .keep }
+        try await world.setFacts { $0.appVersion = AppVersion("2").map { .set($0) } ?? .keep }
         #expect(try world.machine.state.phase == .settled, "what waits is not for this app any more")
         try world.expectWhole("banner 1, fix-cart-total 1, web 1.0.0")
     }

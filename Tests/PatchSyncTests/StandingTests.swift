@@ -69,7 +69,7 @@ struct StandingTests {
         try await world.device.sync()
         #expect(try words(world).count == 1)
         let (key, value) = (try #require(ConditionKey("region")), try #require(ConditionValue("eu")))
-        try await world.tell { $0.data = [key: .set(value)] }
+        try await world.setFacts { $0.data = [key: .set(value)] }
         #expect(try words(world) == [])
     }
 

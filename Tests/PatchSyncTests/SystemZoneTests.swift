@@ -132,7 +132,7 @@ struct SystemZoneTests {
                 Issue.record("it was started")
                 return
             }
-            _ = try await lost.switchToPending(isAsked: true)
+            _ = try await lost.switchToPending(isRequested: true)
         }
     }
 

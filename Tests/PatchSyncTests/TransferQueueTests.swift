@@ -138,12 +138,12 @@ struct TransferQueueTests {
         var queue = TransferQueue(requests, begun: [])
         let all = Array(0..<20)
         #expect(queue.next(packs: { _ in true }) == .pack(bundle: 0, positions: all, range: nil))
-        queue.putBack(Array(5..<20), of: 0, alone: [5, 11])
+        queue.requeue(Array(5..<20), of: 0, alone: [5, 11])
         #expect(queue.next(packs: { _ in true }) == .object(5))
         #expect(queue.next(packs: { _ in true }) == .object(11))
         let rest = (6..<20).filter { $0 != 11 }
         #expect(queue.next(packs: { _ in true }) == .pack(bundle: 0, positions: rest, range: nil))
-        queue.putBack(Array(17..<20), of: 0, alone: [])
+        queue.requeue(Array(17..<20), of: 0, alone: [])
         #expect((17..<20).map { _ in queue.next(packs: { _ in true }) } == (17..<20).map { .object($0) })
         #expect(queue.next(packs: { _ in true }) == nil)
     }

@@ -51,7 +51,7 @@ struct FaultyDisk {
     /// In bytes; nil for no end of it.
     var capacity: Int?
     /// Whether ``FaultyFiles/space(at:)`` says what is free.
-    var tellsSpace = false
+    var reportsSpace = false
     /// What cannot be opened, as when too many files are open.
     var unreadable: FilePath?
     private var lastInode = root

@@ -61,19 +61,19 @@ package final class FaultyFiles: FileOperations {
 
     /// Leaves room for this many more bytes in files; nil for no end of it.
     ///
-    /// - Parameter isTold: whether the disk says how much is free.
-    package func limitFreeSpace(to bytes: Int?, isTold: Bool = false) {
+    /// - Parameter isReported: whether the disk says how much is free.
+    package func limitFreeSpace(to bytes: Int?, isReported: Bool = false) {
         disk.withLockedValue { disk in
             let used = disk.usedBytes
             disk.capacity = bytes.map { used + $0 }
-            disk.tellsSpace = isTold
+            disk.reportsSpace = isReported
         }
     }
 
     /// Of a file system of 1 GB, so that a reserve is 16 MB.
     package func space(at folder: FilePath) -> DiskSpace? {
         disk.withLockedValue { disk in
-            guard disk.tellsSpace, let capacity = disk.capacity else { return nil }
+            guard disk.reportsSpace, let capacity = disk.capacity else { return nil }
             return DiskSpace(
                 freeBytes: max(0, capacity - disk.usedBytes),
                 totalBytes: 1_000_000_000,

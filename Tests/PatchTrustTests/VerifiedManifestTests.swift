@@ -88,7 +88,7 @@ struct VerifiedManifestTests {
         let (bytes, sigs) = (try Vectors.bytes("manifest/manifest.json"), try Vectors.bytes("manifest/manifest.sigs"))
         let new = column ?? sigs
         let vouched = try #require(
-            VouchedRows(
+            VerifiedRows(
                 BytesInMemory(bytes),
                 sha256: digest ?? SHA256Digest(of: bytes),
                 column: earlier,
@@ -122,7 +122,7 @@ struct VerifiedManifestTests {
         #expect(unknown == Self.fault("web 1.0.0 app/main.js", .unknownKey(keyID)))
         let bytes = try Vectors.bytes("manifest/manifest.json")
         #expect(
-            VouchedRows(
+            VerifiedRows(
                 BytesInMemory(bytes),
                 sha256: SHA256Digest(of: bytes),
                 column: sigs,

@@ -22,7 +22,7 @@ private struct Started: Sendable {
 }
 
 /// What an app told, in words.
-private final class Told: Sendable {
+private final class RecordedEvents: Sendable {
     private let lines: AsyncStream<String>
     private let whenTold: AsyncStream<String>.Continuation
 
@@ -50,7 +50,7 @@ struct ScriptedAppTests {
     private final class World {
         let repository: SimulatedRepository
         let root = FilePath("/tmp/patchline-scripts-tests-\(UInt64.random(in: 0...UInt64.max))")
-        let told = Told()
+        let told = RecordedEvents()
         private var device: SimulatedDevice
 
         init() throws {

@@ -303,8 +303,8 @@ struct LocalServerTests {
             let browser = try await server.start().browser
             let document = [("Sec-Fetch-Dest", "document"), ("Sec-Fetch-Mode", "navigate")]
             try await browser.hear { ear in
-                let isThere = try await ear.wait(for: "\"current\":\"1\"", "event: switched")
-                #expect(isThere)
+                let exists = try await ear.wait(for: "\"current\":\"1\"", "event: switched")
+                #expect(exists)
             }
             let page = try await browser.ask("/", document)
             #expect(page.status == 200 && page.body.withoutStamp == "<p>1</p>")

@@ -45,7 +45,7 @@ struct PageErrorTests {
         ]).fileBytes
     }
 
-    private func tell(_ body: [UInt8], _ world: Launched) async throws -> String {
+    private func notify(_ body: [UInt8], _ world: Launched) async throws -> String {
         let asked = try request("/__patchline/page-error", [("Sec-Fetch-Site", "same-origin")], method: .POST)
         let answer = try #require(await world.server.answer(asked.with(body: body)).bytes)
         return "\(answer.status.code) \(String(decoding: answer.bytes, as: UTF8.self))"
@@ -58,15 +58,17 @@ struct PageErrorTests {
 
     @Test func `is kept, the first one alone, and decides nothing`() async throws {
         let (world, app, launch) = try await trying()
-        #expect(try await tell(report(launch), world) == #"200 {"result":"told"}"#)
-        #expect(try await tell(report(launch, message: "another"), world) == #"200 {"result":"told"}"#)
+        #expect(try await notify(report(launch), world) == #"200 {"result":"told"}"#)
+        #expect(try await notify(report(launch, message: "another"), world) == #"200 {"result":"told"}"#)
         #expect(try kept(world) == Self.error)
         let before = world.disk.changes
-        for _ in 1...10 { _ = try await tell(report(launch), world) }
+        for _ in 1...10 { _ = try await notify(report(launch), world) }
         #expect(world.disk.changes == before, "what is told again is written no more")
-        let told = String(decoding: await app.debugReport().fileBytes, as: UTF8.self)
+        let reported = String(decoding: await app.debugReport().fileBytes, as: UTF8.self)
         #expect(
-            told.contains(#""pageError":{"column":9,"line":3,"message":"Uncaught Error: no cart","source":"/app.js"}"#)
+            reported.contains(
+                #""pageError":{"column":9,"line":3,"message":"Uncaught Error: no cart","source":"/app.js"}"#
+            )
         )
         #expect(await app.confirm(launch) == .confirmed)
         #expect(try world.device.device.state().machine.blocks.blocks.isEmpty)
@@ -74,7 +76,7 @@ struct PageErrorTests {
 
     @Test func `goes with the reason into the event, the block and the report when its time is over`() async throws {
         let (world, app, launch) = try await trying(timeout: .zero)
-        _ = try await tell(report(launch), world)
+        _ = try await notify(report(launch), world)
         try await app.endTrialIfDue()
         let machine = try world.device.device.state().machine
         let block = try #require(machine.blocks.blocks.values.first)
@@ -85,14 +87,14 @@ struct PageErrorTests {
             trials?.has
                 == "1 failure: not confirmed before the startup timer ended; its page's first error: \(Self.words)"
         )
-        let told = String(decoding: await app.debugReport().fileBytes, as: UTF8.self)
-        #expect(told.contains("its page's first error: \(Self.words), until "), "\(told)")
+        let reported = String(decoding: await app.debugReport().fileBytes, as: UTF8.self)
+        #expect(reported.contains("its page's first error: \(Self.words), until "), "\(reported)")
         try await world.expectSetback(Setback(reason: .timer, error: Self.error))
     }
 
     @Test func `is kept over a process that ends, for the last launch that it has`() async throws {
         let (world, _, launch) = try await trying()
-        _ = try await tell(report(launch), world)
+        _ = try await notify(report(launch), world)
         let again = world.app(start: .firstPage)
         try await again.launch()
         try await world.server.show("/")
@@ -107,12 +109,12 @@ struct PageErrorTests {
     @Test func `counts for nothing of another launch, of what is confirmed, or where it breaks a rule`() async throws {
         let (world, app, launch) = try await trying()
         let other = String(repeating: "0", count: 32)
-        #expect(try await tell(report(other), world) == #"409 {"error":"this page belongs to another launch"}"#)
-        #expect(try await tell(report("x"), world).hasPrefix("409"))
+        #expect(try await notify(report(other), world) == #"409 {"error":"this page belongs to another launch"}"#)
+        #expect(try await notify(report("x"), world).hasPrefix("409"))
         for body in ["", "{}", "[]", #"{"launch":"\#(launch)","message":1,"line":1,"column":1}"#] {
-            #expect(try await tell(Array(body.utf8), world).hasPrefix("400"), "\(body)")
+            #expect(try await notify(Array(body.utf8), world).hasPrefix("400"), "\(body)")
         }
-        #expect(try await tell(report(launch, message: String(repeating: "a", count: 5_000)), world).hasPrefix("400"))
+        #expect(try await notify(report(launch, message: String(repeating: "a", count: 5_000)), world).hasPrefix("400"))
         #expect(try kept(world) == nil)
         #expect(await app.confirm(launch) == .confirmed)
         // The open page is of the launch that was confirmed.

@@ -246,7 +246,7 @@ struct PagePatchTests {
         return JSON.fields(all.filter { !given.contains($0.0) } + members).fileBytes
     }
 
-    private func tell(_ body: [UInt8], _ world: Launched) async throws -> String {
+    private func notify(_ body: [UInt8], _ world: Launched) async throws -> String {
         let asked = try request("/__patchline/script-failed", [("Sec-Fetch-Site", "same-origin")], method: .POST)
         let answer = try #require(await world.server.answer(asked.with(body: body)).bytes)
         return "\(answer.status.code) \(String(decoding: answer.bytes, as: UTF8.self))"
@@ -263,7 +263,7 @@ struct PagePatchTests {
             return
         }
         let body = Self.report([("launch", .text(launch.token.text))])
-        #expect(try await tell(body, world) == #"200 {"result":"rolledBack"}"#)
+        #expect(try await notify(body, world) == #"200 {"result":"rolledBack"}"#)
         #expect(
             await world.nextEvents(4) == [
                 "serving web 1", "serving fix 1, web 1 on trial",
@@ -276,13 +276,13 @@ struct PagePatchTests {
             blocks.map { "\($0.key.patchID) \($0.value.reason.rawValue)" } == ["fix a script of it failed"]
         )
         // The same report again is of another launch.
-        #expect(try await tell(body, world).hasPrefix("409"))
+        #expect(try await notify(body, world).hasPrefix("409"))
     }
 
     @Test func `that fails once it is confirmed is told, and stays`() async throws {
         let (world, app) = try await running([Self.patches("1"), Self.web])
-        for _ in 1...2 { #expect(try await tell(Self.report(), world) == #"200 {"result":"told"}"#) }
-        #expect(try await tell(Self.report([("line", .integer(3))]), world) == #"200 {"result":"told"}"#)
+        for _ in 1...2 { #expect(try await notify(Self.report(), world) == #"200 {"result":"told"}"#) }
+        #expect(try await notify(Self.report([("line", .integer(3))]), world) == #"200 {"result":"told"}"#)
         #expect(
             await world.nextEvents(3) == [
                 "serving fix 1, web 1", "fix 1 failed in a page: Uncaught Error: no (line 2, column 9)",
@@ -302,7 +302,7 @@ struct PagePatchTests {
             return
         }
         let body = Self.report([("launch", .text(launch.token.text)), ("fault", .text("unloaded"))])
-        #expect(try await tell(body, world) == #"200 {"result":"told"}"#)
+        #expect(try await notify(body, world) == #"200 {"result":"told"}"#)
     }
 
     @Test func `is not blamed by a report that lies`() async throws {
@@ -330,7 +330,7 @@ struct PagePatchTests {
             ("too long", [own, ("message", .text(String(repeating: "a", count: 5_000)))], "fix", "1", "400"),
         ]
         for (what, members, id, version, expected) in reports {
-            let answer = try await tell(Self.report(members, of: id, version: version), world)
+            let answer = try await notify(Self.report(members, of: id, version: version), world)
             #expect(answer.hasPrefix(expected), "\(what): \(answer)")
             guard case .trying = try world.device.device.state().machine.state else {
                 Issue.record("\(what): the trial ended")

@@ -37,8 +37,8 @@ struct ParametersWatchTests {
     @Test func `that fails is told once, until it is over or something else is wrong`() {
         let faults = ParametersFaults()
         let (one, other) = (SyncError.nothingInstalled, SyncError.nothingPending)
-        let told = [one, one, other, nil, one, nil, nil].map { faults.take($0) }
-        #expect(told == [one, nil, other, nil, one, nil, nil])
+        let reported = [one, one, other, nil, one, nil, nil].map { faults.take($0) }
+        #expect(reported == [one, nil, other, nil, one, nil, nil])
         #expect(ParametersUpdate.kept(because: one).fault == one)
         for update in [ParametersUpdate.unchanged, .changed, .removed] { #expect(update.fault == nil) }
     }

@@ -89,12 +89,12 @@ struct PatchlineAppTests {
         }
         let label = Label(patchID: try #require(PatchID("web")), version: try #require(VersionLabel("2")))
         let questions = [
-            AskedRule(label, .share(2_500), isHit: false), AskedRule(label, .condition("a==1"), isHit: true),
+            EvaluatedRule(label, .share(2_500), isHit: false), EvaluatedRule(label, .condition("a==1"), isHit: true),
         ]
-        let told = questions.map { PatchlineApp.PatchEvent(.asked($0)) }
-        #expect(told.map(\.kind) == [.gray, .condition] && told.map(\.isHit) == [false, true])
-        #expect(told.map(\.share) == [2_500, nil] && told.map(\.condition) == [nil, "a==1"])
-        #expect(told.allSatisfy { $0.version?.description == "web 2" && !$0.isRollback })
+        let reported = questions.map { PatchlineApp.PatchEvent(.asked($0)) }
+        #expect(reported.map(\.kind) == [.gray, .condition] && reported.map(\.isHit) == [false, true])
+        #expect(reported.map(\.share) == [2_500, nil] && reported.map(\.condition) == [nil, "a==1"])
+        #expect(reported.allSatisfy { $0.version?.description == "web 2" && !$0.isRollback })
         #expect(
             PatchlineApp.PatchEvent.Kind.allCases.map { "\($0.rawValue) \($0.name)" } == [
                 "0 Unknown", "1 RunScript", "2 Update", "3 UpdateDone", "4 Condition", "5 Gray", "6 UpdateFail",
@@ -121,9 +121,9 @@ struct PatchlineAppTests {
 
     @Test func `starts, serves, confirms, stops and starts again`() async throws {
         try await withStore { store, _ in
-            let told = NIOLockedValueBox<[PatchlineApp.Event]>([])
+            let reported = NIOLockedValueBox<[PatchlineApp.Event]>([])
             let app = try await PatchlineApp(store: store, settings: settings) { event in
-                told.withLockedValue { $0.append(event) }
+                reported.withLockedValue { $0.append(event) }
             }
             let url = try await app.start()
             #expect(try await page(url) == "<p>1</p>")
@@ -135,7 +135,7 @@ struct PatchlineAppTests {
             #expect(try await app.start() == url)
             #expect(try await page(url) == "<p>1</p>")
             await app.stop()
-            #expect(told.withLockedValue(\.first) == .serving("web 1", onTrial: true))
+            #expect(reported.withLockedValue(\.first) == .serving("web 1", onTrial: true))
         }
     }
 

@@ -84,11 +84,11 @@ struct PatchlineStoreTests {
         try await scene { scene in
             #expect(try scene.store.status().phase == .empty && scene.store.status().lastSync == nil)
             scene.publish("1")
-            let told = NIOLockedValueBox<[PatchlineStore.Progress]>([])
-            let result = try await scene.store.sync { news in told.withLockedValue { $0.append(news) } }
+            let reported = NIOLockedValueBox<[PatchlineStore.Progress]>([])
+            let result = try await scene.store.sync { news in reported.withLockedValue { $0.append(news) } }
             #expect(result.staging == .staged(.atReload) && result.isComplete && result.failures.isEmpty)
             #expect(result.filesReceived > 0 && result.bytesReceived > 0 && result.release == 1)
-            let progress = told.withLockedValue(\.self)
+            let progress = reported.withLockedValue(\.self)
             #expect(progress.first == .verified(release: 1, entries: 2))
             #expect(progress.contains { if case .downloading = $0 { true } else { false } })
             #expect(progress.contains { if case .received(let percent) = $0 { percent > 0 } else { false } })
@@ -150,10 +150,10 @@ struct PatchlineStoreTests {
             #expect(cost.patches.map(\.version.description) == ["fix 2"] && cost.bytes == 6)
             let web = try #require(cost.putOff.first)
             #expect(web.version.description == "web 2" && web.bytes == web.cost && web.left == 0)
-            let told = NIOLockedValueBox<[PatchlineStore.Progress]>([])
-            let result = try await scene.store.sync { news in told.withLockedValue { $0.append(news) } }
+            let reported = NIOLockedValueBox<[PatchlineStore.Progress]>([])
+            let result = try await scene.store.sync { news in reported.withLockedValue { $0.append(news) } }
             #expect(result.putOff == [web] && result.isComplete && result.staging == .staged(.anyTime))
-            #expect(told.withLockedValue(\.self).contains(.putOff(web)))
+            #expect(reported.withLockedValue(\.self).contains(.putOff(web)))
             let status = try scene.store.status()
             #expect(status.putOff == [PatchlineStore.Waiting(version: web.version, bytes: web.bytes)])
             #expect(status.passedOver == [])
@@ -408,10 +408,10 @@ struct PatchlineStoreTests {
     @Test func `is followed by the app that runs on it, which tells how far its syncs have come`() async throws {
         try await scene { scene in
             try await scene.install("1")
-            let (events, told) = AsyncStream.makeStream(of: PatchlineApp.Event.self)
+            let (events, reported) = AsyncStream.makeStream(of: PatchlineApp.Event.self)
             var settings = PatchlineApp.Settings()
             settings.port = 0
-            let app = try PatchlineApp(scene.store, settings: settings) { told.yield($0) }
+            let app = try PatchlineApp(scene.store, settings: settings) { reported.yield($0) }
             let url = try await app.start()
             scene.publish("2")
             await app.checkForUpdates()

@@ -21,12 +21,12 @@ struct Launched {
     let device: SimulatedDevice
     let server: AssetServer
     private let events: AsyncStream<DeviceEvent>
-    private let told: AsyncStream<DeviceEvent>.Continuation
+    private let reported: AsyncStream<DeviceEvent>.Continuation
 
     init() throws {
         clock = ManualClock()
         repository = SimulatedRepository(clock: clock)
-        (events, told) = AsyncStream.makeStream(of: DeviceEvent.self)
+        (events, reported) = AsyncStream.makeStream(of: DeviceEvent.self)
         device = try SimulatedDevice(of: repository, clock: clock, on: disk)
         server = .open()
     }
@@ -64,7 +64,7 @@ struct Launched {
             settings: settings,
             turnedAway: turnedAway,
             waiting: waiting
-        ) { [told] in told.yield($0) }
+        ) { [reported] in reported.yield($0) }
         server.connect(app)
         return app
     }

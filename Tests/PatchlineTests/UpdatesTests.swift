@@ -27,9 +27,9 @@ struct SyncProgressTests {
             ([.downloading(files: 1, bytes: 4_000_000_000_000), .received(bytes: 1_000_000_000_000)], [25]),
         ] as [([SyncEvent], [Int])]
     )
-    func `only grows, and is 100 at the end alone`(events: [SyncEvent], told: [Int]) {
+    func `only grows, and is 100 at the end alone`(events: [SyncEvent], reported: [Int]) {
         var progress = SyncProgress()
-        #expect(events.compactMap { progress.take($0) } == told)
+        #expect(events.compactMap { progress.take($0) } == reported)
     }
 }
 
@@ -138,7 +138,7 @@ struct UpdatesTests {
     }
 
     @Test func `that somebody waits for are made one after the other, each by its wish`() async throws {
-        let wishes = NIOLockedValueBox<[Updates.Wish]>([])
+        let wishes = NIOLockedValueBox<[Updates.SyncRequest]>([])
         let (begun, begin) = AsyncStream.makeStream(of: Void.self)
         let (gate, open) = AsyncStream.makeStream(of: Void.self)
         var settings = Updates.Settings()
@@ -155,7 +155,7 @@ struct UpdatesTests {
             if count == 2 { throw .lock(.held("/s", by: 5)) }
             throw .nothingInstalled
         }
-        func error(_ wish: Updates.Wish) async -> SyncError? {
+        func error(_ wish: Updates.SyncRequest) async -> SyncError? {
             do throws(SyncError) { _ = try await updates.sync(wish) } catch { return error }
             return nil
         }
@@ -163,20 +163,20 @@ struct UpdatesTests {
         #expect(await updates.check() == .started)
         var beginnings = begun.makeAsyncIterator()
         await beginnings.next()
-        var metered = Updates.Wish()
+        var metered = Updates.SyncRequest()
         (metered.isMetered, metered.retriesFailed) = (true, true)
         let first = Task { [metered] in await error(metered) }
         open.yield()
         await beginnings.next()
         open.yield()
         #expect(await first.value == .lock(.held("/s", by: 5)), "another process syncs, and who waits is told")
-        let last = Task { await error(Updates.Wish()) }
+        let last = Task { await error(Updates.SyncRequest()) }
         await beginnings.next()
         running.cancel()
         #expect(await last.value != nil)
         await running.value
-        #expect(await error(Updates.Wish()) == .fetch(.cancelled), "it was stopped")
-        #expect(wishes.withLockedValue(\.self) == [Updates.Wish(), metered, Updates.Wish()])
+        #expect(await error(Updates.SyncRequest()) == .fetch(.cancelled), "it was stopped")
+        #expect(wishes.withLockedValue(\.self) == [Updates.SyncRequest(), metered, Updates.SyncRequest()])
     }
 
     @Test func `begin again as soon as nothing is left, with no look at a clock`() async throws {
@@ -200,7 +200,7 @@ struct UpdatesTests {
         var (waits, syncs) = (pauses.makeAsyncIterator(), synced.makeAsyncIterator())
         #expect(await waits.next() == .seconds(86_400))
         isInstalled.withLockedValue { $0 = false }
-        updates.nothingIsServed()
+        updates.searchForFirstVersion()
         await syncs.next()
         #expect(await waits.next() == .seconds(30))
         running.cancel()

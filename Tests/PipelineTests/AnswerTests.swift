@@ -44,19 +44,19 @@ struct AnswerTests {
                     }
                 }
                 #expect(waiting == 3)
-                var (told, shownAsJSON) = (0, "")
+                var (reported, shownAsJSON) = (0, "")
                 for device in devices {
                     let status = try await device("status", "--json").done()
                     shownAsJSON += status.output
                     let row =
                         #"{"code":"noPlace","patchId":"tip","version":"1","why":"waits for a place: open to 2 devices"}"#
                     if status.output.contains("\"passedOver\":[\(row)]") {
-                        told += 1
+                        reported += 1
                         let words = try await device("status").done()
                         #expect(words.output.hasSuffix("tip 1: waits for a place: open to 2 devices\n"), "\(words)")
                     }
                 }
-                #expect(told == 3, "\(shownAsJSON)")
+                #expect(reported == 3, "\(shownAsJSON)")
                 let raised = try await dial(site, "--headcount", "tip@1=4").done()
                 #expect(raised.output.contains("2 of 4"), "\(raised)")
                 #expect(try await tips(devices) == 4)
@@ -156,8 +156,8 @@ struct AnswerTests {
             let (set, chosen) = try await post("/answers", hold, token: operators)
             #expect(set == 200 && chosen.contains(#""hold":true"#) && !chosen.contains("alice"), "\(chosen)")
             let hash = try #require(chosen.firstMatch(of: #/"for":"([0-9a-f]{64})"/#).map { String($0.1) })
-            let told = try await post("/answer", #"{"user":"\#(hash)"}"#, token: nil).1
-            #expect(told.contains(#""choices":[{"hold":true,"patchId":"web"}]"#), "\(told)")
+            let reported = try await post("/answer", #"{"user":"\#(hash)"}"#, token: nil).1
+            #expect(reported.contains(#""choices":[{"hold":true,"patchId":"web"}]"#), "\(reported)")
             let list = try await fixture.ask("GET", "\(base)/answers", token: operators)
             #expect(list.0 == 200 && list.1.contains(hash), "\(list)")
             let path = "\(base)/answers/\(hash)/web"

@@ -95,8 +95,11 @@ struct CommandTests {
     func `tell people and scripts what was not understood`(_ words: [String], _ message: String, _ hint: String?)
         async throws
     {
-        let told = try await run(.patchsync, words)
-        #expect(told.code == 64 && told.output.isEmpty && told.errors.contains("error: \(message)"), "\(told)")
+        let reported = try await run(.patchsync, words)
+        #expect(
+            reported.code == 64 && reported.output.isEmpty && reported.errors.contains("error: \(message)"),
+            "\(reported)"
+        )
         let outcome = try await run(.patchsync, words + ["--json"])
         #expect(outcome.code == 64 && outcome.errors.contains("error: \(message)"), "\(outcome)")
         let line = try JSONSerialization.jsonObject(with: Data(outcome.output.utf8)) as? [String: Any]

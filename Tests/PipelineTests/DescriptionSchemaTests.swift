@@ -135,8 +135,8 @@ struct DescriptionSchemaTests {
                 to: source.appending("release.yaml")
             )
             let check = ["release", "--check", source.string, "--keys", world.shop.keys.string]
-            let told = try await run(.patchsign, check)
-            #expect(told.code == 4 && told.output.hasSuffix("3 mistakes, 1 warning\n"), "\(told)")
+            let reported = try await run(.patchsign, check)
+            #expect(reported.code == 4 && reported.output.hasSuffix("3 mistakes, 1 warning\n"), "\(reported)")
             let found = try Self.parsed(try await run(.patchsign, check + ["--json"]))
             let mistakes = try #require(found["mistakes"] as? [[String: Any]])
             #expect(mistakes.map { $0["line"] as? Int } == [2, 4, 5])
@@ -163,10 +163,10 @@ struct DescriptionSchemaTests {
             )
             .replacing("file: scripts/tip.js", with: "file: scripts/tip.js, keep: 0")
             try write(both, to: description)
-            let told = try await run(.patchsign, check)
+            let reported = try await run(.patchsign, check)
             #expect(
-                told.code == 4
-                    && told.output.hasSuffix(
+                reported.code == 4
+                    && reported.output.hasSuffix(
                         """
                         : patches[0].requires: fix 2 requires a version of tip that this release does not list
                         warning: \(description):4: patches[0].requires: fix 2 requires a version of web that this release does \
@@ -176,7 +176,7 @@ struct DescriptionSchemaTests {
 
                         """
                     ),
-                "\(told)"
+                "\(reported)"
             )
             try write(both.replacing(", tip: [\"9\"]", with: ""), to: description)
             let open = try await run(.patchsign, check).done()

@@ -68,9 +68,9 @@ struct Device: Sendable {
         guard let release else { return }
         let status = try await self("status")
         let rows = status.output.split(separator: "\n").map { $0.split(separator: " ") }
-        let isThere = rows.contains {
+        let exists = rows.contains {
             $0.prefix(3) == ["web", "bundle", "\(release).0.0"] && ["Success", "UnInstall"].contains($0.last)
         }
-        #expect(isThere, "\(status)", sourceLocation: location)
+        #expect(exists, "\(status)", sourceLocation: location)
     }
 }

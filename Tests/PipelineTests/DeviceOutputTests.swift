@@ -16,7 +16,7 @@ struct DeviceOutputTests {
     @Test func `is what its schemas say, in every state that a device comes to`() async throws {
         try await World.with { world in
             let printed = Printed()
-            @Sendable func told(_ device: Device) async throws {
+            @Sendable func reported(_ device: Device) async throws {
                 await printed.add(try await device("status", "--json").done().output, "status")
                 let why = try await device("explain", "--json")
                 if why.code != 3 { await printed.add(try why.done().output, "explain") }
@@ -31,12 +31,12 @@ struct DeviceOutputTests {
             }
             try await world.withServer(of: world.shop.site2) { server in
                 let device = try await world.newDevice(server: server.url)
-                try await told(device)
+                try await reported(device)
                 try await device("set", "--metered", "--limit-rate", "10MB").done()
                 try await looked(device)
                 let sync = try await synced(device)
                 #expect(sync.code == 0 && sync.errors == "", "\(sync)")
-                try await told(device)
+                try await reported(device)
                 let status = try await device("status").done().output
                 #expect(
                     status.contains(
@@ -48,15 +48,15 @@ struct DeviceOutputTests {
                 try await looked(device)
                 _ = try await synced(device)
                 try await looked(device)
-                try await told(device)
+                try await reported(device)
                 try await device.switchAndConfirm()
-                try await told(device)
+                try await reported(device)
                 _ = try await synced(device)
                 let script = try #require(
                     DeviceCommandTests.file(of: "tip", "1", in: try await device("status", "--json").output)
                 )
                 try await run(.system("rm"), ["-f", script.string]).done()
-                try await told(device)
+                try await reported(device)
                 try await looked(device)
                 _ = try await synced(device)
             }
@@ -68,23 +68,23 @@ struct DeviceOutputTests {
                 _ = try await synced(device)
                 try server.beHonest()
                 _ = try await synced(device, "--retry-failed")
-                try await told(device)
+                try await reported(device)
                 await printed.add(
                     try await self.events(of: device, ["--no-sync"], until: "rolledBack", timeout: 1),
                     "events"
                 )
-                try await told(device)
+                try await reported(device)
                 _ = try await synced(device)
                 _ = try await synced(device, "--retry-failed")
                 let serving = try await self.events(of: device, ["--no-sync"], until: "serving", timeout: 600_000)
                 await printed.add(serving, "events")
-                try await told(device)
+                try await reported(device)
                 let status = try await device("status").output
                 let token = try #require(status.firstMatch(of: #/echo ([0-9a-f]{32}) /#)?.1)
                 try await device("confirm", "--launch", String(token)).done()
                 await printed.add(try await self.events(of: device, [], until: "synced", timeout: 600_000), "events")
                 try await device("rollback").done()
-                try await told(device)
+                try await reported(device)
                 _ = try await synced(device)
                 let late = try await device("confirm", "--json", "--launch", String(token))
                 await printed.add(late.output, "error")
@@ -103,7 +103,7 @@ struct DeviceOutputTests {
                 ).done()
                 try await device("unblock").done()
                 #expect(try await synced(device).code == 0)
-                try await told(device)
+                try await reported(device)
                 let asking = try await device("status").done().output
                 #expect(asking.contains("consent: new versions install after `patchsync approve`"), "\(asking)")
                 #expect(
@@ -116,12 +116,12 @@ struct DeviceOutputTests {
                 let put = try await device("postpone", "2h").done().output
                 #expect(put.hasPrefix("postponed until ") && put.contains(", the most that this device's owner allows"))
                 #expect(try await synced(device).code == 0)
-                try await told(device)
+                try await reported(device)
                 #expect(try await device("postpone", "--end").done().output == "nothing is postponed any more\n")
                 try server.turn("flipped", for: "timestamp")
                 _ = try await synced(device)
                 try write("{", to: device.store.appending("channels/production/state.json"))
-                try await told(device)
+                try await reported(device)
                 await printed.add(try await device("status", "--debug", "--json").done().output, "status")
                 let log = try await device("log", "--since", "2026-01-01T00:00:00Z").done().output
                 for reason in ["not confirmed before the startup timer ended", "rolled back by hand"] {

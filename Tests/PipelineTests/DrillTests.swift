@@ -310,8 +310,8 @@ struct Drill: Sendable {
     func release(_ number: Int) async throws {
         let release = world.path("drill.release\(number)")
         let before = world.path("drill.release\(number - 1)")
-        let isThere = try await run(.system("test"), ["-e", before.string]).code == 0
-        let previous = number == 1 ? [] : ["--previous", (isThere ? before : world.shop.release(number - 1)).string]
+        let exists = try await run(.system("test"), ["-e", before.string]).code == 0
+        let previous = number == 1 ? [] : ["--previous", (exists ? before : world.shop.release(number - 1)).string]
         try await sign(["release", world.shop.source(number).string, "--output", release.string] + previous).done()
         try await world.publish(release, to: site).done()
     }

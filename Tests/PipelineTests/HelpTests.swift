@@ -34,12 +34,12 @@ struct HelpTests {
         (1, ["audit", "frob"], "patchsrv audit has no command frob", "patchsrv audit --help lists the commands"),
         (2, ["syncc", "--store", "x"], "patchsync has no command syncc", "did you mean patchsync sync?"),
     ])
-    func `is named to whoever misspells it`(_ index: Int, _ words: [String], _ says: String, _ hint: String)
+    func `is named to whoever misspells it`(_ index: Int, _ words: [String], _ expected: String, _ hint: String)
         async throws
     {
         let outcome = try await run(CommandTests.programs[index].tool, words)
         #expect(outcome.code == 64 && outcome.output.isEmpty, "\(outcome)")
-        #expect(outcome.errors == "error: \(says)\nhint: \(hint)\n")
+        #expect(outcome.errors == "error: \(expected)\nhint: \(hint)\n")
     }
 
     @Test func `is offered word by word in bash, zsh and fish`() async throws {

@@ -66,8 +66,8 @@ struct HostileCallTests {
                 address: url
             )
             let body = #"{"patchId":"fix","version":"1","fault":"threw","message":"x","line":1,"column":1}"#
-            let told = try await page.get("/__patchline/script-failed", "--json", body)
-            #expect(told.status == 200 && told.body.contains("told"), "\(told)")
+            let reported = try await page.get("/__patchline/script-failed", "--json", body)
+            #expect(reported.status == 200 && reported.body.contains("told"), "\(reported)")
             _ = try await program.line(with: "shop: trouble: fix 1 failed in a page: x (line 1, column 1)")
             let log = try await Device(store: world.path("shop"))("log", "--json")
             #expect(log.output.contains(#""event":"scriptFailed""#), "\(log)")

@@ -120,7 +120,7 @@ struct JSPatchGatewayTests {
         }
     }
 
-    private static func told(_ world: World, _ url: String) async throws -> String {
+    private static func reported(_ world: World, _ url: String) async throws -> String {
         let path = "\(url)/\(gateways)/platform/production/\(appKey)/2.1"
         return try await run(.system("curl"), ["-sS", "-w", " %{http_code}", path]).done().output
             .replacing("\n", with: "")
@@ -147,7 +147,7 @@ struct JSPatchGatewayTests {
                 try await Self.update(loader, to: 1, url)
                 let scripts = try #require(try loader.folder.scripts())
                 #expect(scripts.main == "include('cart.js')\n" && scripts.include("cart.js") == "total()\n")
-                #expect(try await Self.told(world, url) == #"{"v":1} 200"#)
+                #expect(try await Self.reported(world, url) == #"{"v":1} 200"#)
                 #expect(try await Self.sync(platform, url) == .install(try #require(LoaderVersion(1)), run: .now))
                 #expect(try platform.scripts()?.include("cart.js") == "total()\n")
 
@@ -241,7 +241,7 @@ struct JSPatchGatewayTests {
             #expect(third.output.contains("~ loader 2.1: version 8 follows 7"), "\(third)")
             try await Self.publish(world, 3, to: site)
             _ = try await serving(site) { url in
-                #expect(try await Self.told(world, url) == #"{"v":8} 200"#)
+                #expect(try await Self.reported(world, url) == #"{"v":8} 200"#)
                 let (loader, platform) = (try Self.loader(world), try Self.platform(world))
                 try await Self.update(loader, to: 8, url)
                 _ = try await Self.sync(platform, url)
@@ -257,7 +257,7 @@ struct JSPatchGatewayTests {
                     "\(gone)"
                 )
                 try await Self.publish(world, 4, to: site)
-                #expect(try await Self.told(world, url) == #"{"e":1} 200"#)
+                #expect(try await Self.reported(world, url) == #"{"e":1} 200"#)
                 let shown = try await run(.patchsrv, ["list", "--data", site.string]).done().output
                 #expect(
                     shown.contains(#" 2.1: clients receive {"e":1}, and delete their version"# + "\n"),
@@ -270,19 +270,19 @@ struct JSPatchGatewayTests {
                 try Self.describe(world, 5, main: "five()\n")
                 try await Self.sign(world, 5).done()
                 try await Self.publish(world, 5, to: site)
-                #expect(try await Self.told(world, url) == #"{"v":9} 200"#, "8 had another content")
+                #expect(try await Self.reported(world, url) == #"{"v":9} 200"#, "8 had another content")
                 #expect(try await Self.sync(platform, url) == .install(try #require(LoaderVersion(9)), run: .now))
 
                 try Self.describe(world, 6, main: "six()\n", jspatch: "")
                 let off = try await Self.sign(world, 6, []).done()
                 #expect(off.output.contains("~ loader 2.1: its clients get no more versions and keep theirs"))
                 try await Self.publish(world, 6, to: site)
-                #expect(try await Self.told(world, url).hasSuffix(" 404"))
+                #expect(try await Self.reported(world, url).hasSuffix(" 404"))
                 #expect(try await Self.status(url, "loader/production/2.1/v9.zip") == "404")
                 try Self.describe(world, 7, main: "seven()\n")
                 try await Self.sign(world, 7).done()
                 try await Self.publish(world, 7, to: site)
-                #expect(try await Self.told(world, url) == #"{"v":10} 200"#, "numbers stay taken while it is off")
+                #expect(try await Self.reported(world, url) == #"{"v":10} 200"#, "numbers stay taken while it is off")
                 let checked = try await run(.patchsrv, ["check", "--data", site.string])
                 #expect(checked.code == 0, "\(checked)")
             }
@@ -302,16 +302,16 @@ struct JSPatchGatewayTests {
                     try await run(.patchsrv, ["dial"] + options + data).done().output
                 }
                 let zip = "loader/production/2.1/v1.zip"
-                #expect(try await Self.told(world, url) == #"{"g":5,"r":true,"v":1} 200"#)
+                #expect(try await Self.reported(world, url) == #"{"g":5,"r":true,"v":1} 200"#)
                 #expect(try await Self.status(url, zip) == "404", "the loader's wire knows no shares")
                 try await dial("--rollout", "fix@1=29.99%")
-                #expect(try await Self.told(world, url) == #"{"g":2,"r":true,"v":1} 200"#, "tenths, rounded down")
+                #expect(try await Self.reported(world, url) == #"{"g":2,"r":true,"v":1} 200"#, "tenths, rounded down")
                 try await dial("--rollout", "fix@1=9%")
-                #expect(try await Self.told(world, url) == #"{"p":true,"r":true,"v":1} 200"#)
+                #expect(try await Self.reported(world, url) == #"{"p":true,"r":true,"v":1} 200"#)
                 try await dial("--rollout", "fix@1=50%")
                 try await dial("--pause", "cart", "--reason", "broken")
                 #expect(
-                    try await Self.told(world, url) == #"{"p":true,"r":true,"v":1} 200"#,
+                    try await Self.reported(world, url) == #"{"p":true,"r":true,"v":1} 200"#,
                     "one script of it is paused"
                 )
                 let platform = try Self.platform(world)
@@ -329,11 +329,11 @@ struct JSPatchGatewayTests {
                     "\(counted)"
                 )
                 #expect(!counted.contains("cart 1 has a head-count"))
-                let told = #"{"p":true,"r":true,"v":1}"#
-                #expect(try await Self.told(world, url) == "\(told) 200")
+                let reported = #"{"p":true,"r":true,"v":1}"#
+                #expect(try await Self.reported(world, url) == "\(reported) 200")
                 #expect(
                     counted.contains(
-                        "platform \(Self.appKey) 2.1: clients receive \(told): no further client installs it\n"
+                        "platform \(Self.appKey) 2.1: clients receive \(reported): no further client installs it\n"
                     ),
                     "\(counted)"
                 )
@@ -625,9 +625,9 @@ struct JSPatchGatewayTests {
                 """
             #expect(published.map { $0.contains("  \(warning)\n") } == [false, true], "\(published)")
             let listed = try await run(.patchsrv, ["list", "--data", site.string]).done().output
-            let told = #"{"p":true,"v":1}"#
+            let reported = #"{"p":true,"v":1}"#
             for line in [
-                "gateway: dev platform \(Self.appKey) 2.1: at production, developers receive \(told)\n",
+                "gateway: dev platform \(Self.appKey) 2.1: at production, developers receive \(reported)\n",
                 "gateway: dev: \(warning)\n",
             ] { #expect(listed.contains(line), "\(listed)") }
         }
@@ -668,11 +668,11 @@ struct JSPatchGatewayTests {
             }
             let exported = world.path("static")
             try await run(.patchsrv, ["export", exported.string, "--data", site.string]).done()
-            let told = try await Self.shell(
+            let reported = try await Self.shell(
                 world,
                 "cd static/\(Self.gateways)/platform/production; cat dev/*/*/index.html; echo; ls */2.1"
             )
-            #expect(told.split(separator: "\n") == ["{\"v\":1001}", "file1", "file1001", "index.html"])
+            #expect(reported.split(separator: "\n") == ["{\"v\":1001}", "file1", "file1001", "index.html"])
         }
     }
 
@@ -736,7 +736,7 @@ struct JSPatchGatewayTests {
                         ),
                     "\(half)"
                 )
-                #expect(try await Self.told(world, url) == #"{"v":2} 200"#, "nothing was published")
+                #expect(try await Self.reported(world, url) == #"{"v":2} 200"#, "nothing was published")
                 let other = try await Self.shell(world, "openssl rand 16 >other.key")
                 #expect(other.isEmpty)
                 let strange = try await sign(back + Self.keys.prefix(2) + ["--aes-key", "other.key"])
@@ -750,7 +750,7 @@ struct JSPatchGatewayTests {
                 )
                 let stepped = try await sign(back + Self.keys)
                 #expect(stepped.code == 0 && stepped.output.contains("published production 3"), "\(stepped)")
-                #expect(try await Self.told(world, url) == #"{"v":3} 200"#)
+                #expect(try await Self.reported(world, url) == #"{"v":3} 200"#)
                 let (loader, platform) = (try Self.loader(world), try Self.platform(world))
                 try await Self.update(loader, to: 3, url)
                 #expect(try loader.folder.scripts()?.main == "one()\n")
@@ -768,7 +768,7 @@ struct JSPatchGatewayTests {
                 )
                 let promoted = try await sign(promotion + Self.keys)
                 #expect(promoted.code == 0, "\(promoted)")
-                #expect(try await Self.told(world, url) == #"{"v":4} 200"#)
+                #expect(try await Self.reported(world, url) == #"{"v":4} 200"#)
                 _ = try await Self.sync(platform, url)
                 #expect(try platform.scripts()?.main == "three()\n")
                 let without = try await sign(["rollback", "--to", "2", "--without-packages"])
@@ -781,10 +781,10 @@ struct JSPatchGatewayTests {
                         && without.errors.contains("the next release with --jspatch-key and --aes-key makes version 5"),
                     "\(without)"
                 )
-                #expect(try await Self.told(world, url) == #"{"e":1} 200"#)
+                #expect(try await Self.reported(world, url) == #"{"e":1} 200"#)
                 let withdrawn = try await sign(["withdraw", "fix", "--version", "2"] + Self.keys)
                 #expect(withdrawn.code == 0, "\(withdrawn)")
-                #expect(try await Self.told(world, url) == #"{"v":5} 200"#)
+                #expect(try await Self.reported(world, url) == #"{"v":5} 200"#)
             }
             let checked = try await run(.patchsrv, ["check", "--data", site.string])
             #expect(checked.code == 0, "\(checked)")

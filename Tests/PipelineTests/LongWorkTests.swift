@@ -12,7 +12,7 @@ struct LongWorkTests {
             let (release, keys) = (world.shop.release(2).string, world.shop.keys.string)
             let device = try await world.settledDevice(server: "http://127.0.0.1:9")
             let app = Workshop.app
-            let work: [(program: String, arguments: [String], says: [String])] = [
+            let work: [(program: String, arguments: [String], expected: [String])] = [
                 (
                     "patchsign",
                     ["release", world.shop.source(2).string, "--keys", keys, "--output", "\(world.path("new"))"]

@@ -79,8 +79,11 @@ struct MeteorFollowTests {
                     #expect(status.contains(#""channel":"meteor, unsigned""#), "\(status)")
                     #expect(try await page.complete() == #"{"result":"confirmed"}"# + "\n200")
                     #expect(try await page.complete() == #"{"result":"alreadyConfirmed"}"# + "\n200")
-                    let told = try await page.ask("__patchline/status")
-                    #expect(told.contains(#""onTrial":false"#) && !told.contains(#""lastSync":null"#), "\(told)")
+                    let reported = try await page.ask("__patchline/status")
+                    #expect(
+                        reported.contains(#""onTrial":false"#) && !reported.contains(#""lastSync":null"#),
+                        "\(reported)"
+                    )
                 }
                 try await MeteorApp(number: 2).publish(in: world, to: site, after: 1)
                 try await following(url, in: world, ["--look-every", "86400", "--json"]) { program, page in

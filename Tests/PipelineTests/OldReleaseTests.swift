@@ -66,7 +66,7 @@ struct OldReleaseTests {
             let site = try await world.site(world.shop.site1)
             let token = try await world.token(for: site)
             try await serving(site) { _, url in
-                let told = "warning: the state of \(url) is not remembered, so an older state will not be noticed: "
+                let reported = "warning: the state of \(url) is not remembered, so an older state will not be noticed: "
                 for (folder, environment) in [
                     ("a", ["XDG_STATE_HOME": "/proc/patchline"]), ("b", ["XDG_STATE_HOME": "relative", "HOME": nil]),
                 ] as [(String, [Environment.Key: String?])] {
@@ -78,7 +78,7 @@ struct OldReleaseTests {
                         ],
                         environment: environment
                     )
-                    #expect(done.code == 0 && done.errors.hasPrefix(told), "\(done)")
+                    #expect(done.code == 0 && done.errors.hasPrefix(reported), "\(done)")
                     let without = "neither XDG_STATE_HOME nor HOME names a folder\n"
                     #expect(done.errors.contains(without) == (folder == "b"), "\(done)")
                 }

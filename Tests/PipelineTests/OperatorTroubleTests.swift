@@ -75,7 +75,7 @@ struct OperatorTroubleTests {
                     ),
                 "\(damaged)"
             )
-            for (arguments, says) in [
+            for (arguments, expected) in [
                 (
                     ["nowhere", "--data", site.string],
                     "error: there is no folder \(world.path("nowhere"))\nhint: name one that "
@@ -86,7 +86,7 @@ struct OperatorTroubleTests {
                 ),
             ] {
                 let missing = try await run(.patchsrv, ["publish"] + arguments, in: world.folder)
-                #expect(missing.code == 6 && missing.errors.contains(says), "\(missing)")
+                #expect(missing.code == 6 && missing.errors.contains(expected), "\(missing)")
             }
         }
     }
@@ -282,7 +282,7 @@ struct OperatorTroubleTests {
                 "PATCHSRV_DATA": site.string, "PATCHSRV_CONFIG": "", "PATCHSRV_APP": Self.app,
                 "PATCHSRV_CHANNEL": "production", "PATCHSRV_READY_WITHIN": "200d", "PATCHSRV_KEEP": "-1",
             ]
-            for (share, says) in [
+            for (share, expected) in [
                 ("0.1", "--rollout 0.1 is not a share: write 0.1% or 10%"),
                 ("10", "--rollout 10 is not a share: write 10%"),
                 ("\"10\"", "--rollout \"10\" is not a share: write 10%"),
@@ -293,7 +293,7 @@ struct OperatorTroubleTests {
                     ["dial", "--rollout", "web=\(share)"],
                     environment: environment
                 )
-                #expect(refused.code == 64 && refused.errors.contains("error: \(says)\n"), "\(refused)")
+                #expect(refused.code == 64 && refused.errors.contains("error: \(expected)\n"), "\(refused)")
             }
             let half = try await run(.patchsrv, ["dial", "--rollout", "web=50 %"], environment: environment).done()
             #expect(half.output.contains(" 50% "), "\(half)")

@@ -6,7 +6,7 @@ import Testing
 @Suite("A folder that is named as output")
 struct OutputTests {
     /// Each with what it is told: the source, the keys, somebody's photos, the folders around them, the base.
-    private static let forced: [(output: String, says: String)] = [
+    private static let forced: [(output: String, expected: String)] = [
         ("source", "is, contains or is inside the source folder"),
         ("source/web", "is, contains or is inside the source folder"),
         ("keys", "is, contains or is inside the folder of --keys"),
@@ -19,7 +19,7 @@ struct OutputTests {
     @Test(arguments: forced.indices)
     func `is never replaced by force where patchsign did not make it`(_ index: Int) async throws {
         try await World.with { world in
-            let (output, says) = Self.forced[index]
+            let (output, expected) = Self.forced[index]
             try await copy(world.shop.source(2), to: world.path("source"))
             try await copy(world.shop.keys, to: world.path("keys"))
             try await copy(world.shop.release(1), to: world.path("base"))
@@ -40,7 +40,7 @@ struct OutputTests {
                 "release", "source", "--keys", "keys", "--previous", "base", "--output", output, "--force",
             ]
             let refused = try await run(.patchsign, arguments, in: world.folder)
-            #expect(refused.code == 8 && refused.errors.contains(says), "\(refused)")
+            #expect(refused.code == 8 && refused.errors.contains(expected), "\(refused)")
             #expect(try await everything() == before)
         }
     }

@@ -52,8 +52,11 @@ struct PackTests {
                 let look = try await device.sync(["--json", "--dry-run"]).done().output
                 #expect(look.contains(#""from":"1.0.0""#) && look.contains(#""exact":true,"#), "\(look)")
                 let bytes = try #require(look.firstMatch(of: #/^\{"bytes":(\d+),/#)?.1)
-                let told = try await device.sync(["--dry-run"]).done()
-                #expect(told.output.contains("by a pack from 1.0.0") && told.output.hasSuffix("nothing was changed\n"))
+                let reported = try await device.sync(["--dry-run"]).done()
+                #expect(
+                    reported.output.contains("by a pack from 1.0.0")
+                        && reported.output.hasSuffix("nothing was changed\n")
+                )
                 #expect(try await device("status").output == before)
                 let sync = try await device.sync(["--json"]).done().output
                 #expect(sync.contains(#""transferred":\#(bytes)"#), "\(bytes): \(sync)")

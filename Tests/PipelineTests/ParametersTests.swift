@@ -52,8 +52,8 @@ struct ParametersTests {
                 #expect(try await put(fixture, next, token: boss).0 == 200)
                 _ = try await page.program.line(with: "parameters: 1 of production")
             }
-            let told = try await device("parameters").done()
-            #expect(told.output.contains(#/banner +text +Over\n/#), "\(told)")
+            let reported = try await device("parameters").done()
+            #expect(reported.output.contains(#/banner +text +Over\n/#), "\(reported)")
             try device.ask("http://127.0.0.1:9")
             _ = try await device.sync()
             #expect(

@@ -16,7 +16,7 @@ struct PlantedLinkTests {
         let target: String
         /// 0 where the link is taken away and the command goes on.
         var code: Int32 = 0
-        var says = ""
+        var expected = ""
 
         /// Whether the command line names the link itself.
         var isNamed: Bool { arguments.contains(link) }
@@ -36,7 +36,7 @@ struct PlantedLinkTests {
             // A link of root or of the folder's owner is theirs, and is followed where they name it.
             if getuid() == 0 { unsafe lchown(link.string, 65_534, 65_534) } else if attack.isNamed { continue }
             let outcome = try await run(attack.program, attack.arguments, in: world.folder)
-            #expect(outcome.code == attack.code && outcome.text.contains(attack.says), "\(attack.link): \(outcome)")
+            #expect(outcome.code == attack.code && outcome.text.contains(attack.expected), "\(attack.link): \(outcome)")
             #expect(try FileManager.default.contentsOfDirectory(atPath: victim.string) == ["thesis.txt"], "\(attack)")
             #expect(try read(victim.appending("thesis.txt")) == "mine", "\(attack)")
             if attack.code != 0 {
@@ -59,7 +59,7 @@ struct PlantedLinkTests {
                         link: "keys",
                         target: "victim",
                         code: 6,
-                        says: "/keys is \(Self.planted)"
+                        expected: "/keys is \(Self.planted)"
                     ),
                     Attack(
                         program: .patchsign,
@@ -67,7 +67,7 @@ struct PlantedLinkTests {
                         link: "keys/online.key",
                         target: "../victim/new",
                         code: 8,
-                        says: "keys/online.key exists already"
+                        expected: "keys/online.key exists already"
                     ),
                     Attack(
                         program: .patchsign,
@@ -81,7 +81,7 @@ struct PlantedLinkTests {
                         link: "team/retired",
                         target: "../victim",
                         code: 6,
-                        says: getuid() == 0
+                        expected: getuid() == 0
                             ? "team/retired is \(Self.planted)" : "team/retired: it is not in or not a directory"
                     ),
                 ],
@@ -106,7 +106,7 @@ struct PlantedLinkTests {
                     link: "out",
                     target: "victim",
                     code: 8,
-                    says: "out exists already"
+                    expected: "out exists already"
                 ),
                 Attack(program: .patchsign, arguments: release, link: ".out.new", target: "victim"),
                 Attack(
@@ -115,7 +115,7 @@ struct PlantedLinkTests {
                     link: "app",
                     target: "victim",
                     code: 8,
-                    says: "app exists already"
+                    expected: "app exists already"
                 ),
                 Attack(program: .patchsign, arguments: embed, link: ".app.new", target: "victim"),
                 Attack(
@@ -124,7 +124,7 @@ struct PlantedLinkTests {
                     link: "copy",
                     target: "victim/new",
                     code: 8,
-                    says: "copy exists already"
+                    expected: "copy exists already"
                 ),
             ]
             for (number, name) in ["part", "part-journal", "part-wal", "part-shm"].enumerated() {
@@ -152,7 +152,7 @@ struct PlantedLinkTests {
                             link: "pulled",
                             target: "victim",
                             code: 8,
-                            says: "pulled"
+                            expected: "pulled"
                         ),
                         Attack(program: .patchsign, arguments: pull, link: ".pulled.new", target: "victim"),
                     ],

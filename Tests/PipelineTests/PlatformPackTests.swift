@@ -99,11 +99,11 @@ struct PlatformPackTests {
                     let command = ["pack", "main.js", "--jspatch-key", "jspatch.key", "--aes-key", "aes.key", "-o"]
                     let packed = try await run(.patchsign, command + arguments, in: world.folder).done()
                     #expect(packed.output.contains("; not marked with app version and number\n"), "\(packed)")
-                    let told = [
+                    let reported = [
                         "3": #"{"v":3}"#, "4": #"{"g":2,"r":true,"v":4}"#,
                         "5": #"{"c":"ios>=9.0&&isMale==1","cv":3,"p":true,"v":5}"#,
                     ]
-                    let expected = arguments[0].last.flatMap { told[String($0)] }
+                    let expected = arguments[0].last.flatMap { reported[String($0)] }
                     #expect(try await Self.shell(world, "cat \(folder)/index.html") == expected)
                 }
             }
@@ -141,12 +141,12 @@ struct PlatformPackTests {
                 (["--gray", "0"], #"{"p":true,"v":3}"#),
                 (["--condition", "ios>=9.0", "--otherwise", "2"], #"{"c":"ios>=9.0","cv":2,"v":3}"#),
             ] {
-                let told = try await run(
+                let reported = try await run(
                     .patchsign,
                     ["pack", "--tell", Self.folder] + options,
                     in: world.folder
                 ).done()
-                #expect(told.output.hasSuffix("index.html: \(expected)\n"), "\(told)")
+                #expect(reported.output.hasSuffix("index.html: \(expected)\n"), "\(reported)")
                 #expect(try await said() == expected)
             }
             let both = try await tell("--delete", "--paused")

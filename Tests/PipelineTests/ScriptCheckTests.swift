@@ -102,8 +102,11 @@ struct ScriptCheckTests {
             )
             let trouble = "release.yaml:4: patches: patchscript parsed no script: it ended with status 3\n"
             #expect(failing.code == 0 && failing.output.contains(trouble), "\(failing)")
-            let told = try read(alone.appending("patchscript.env"))
-            #expect(told.contains("PATH=") && !told.contains("hunter2"), "no passphrase is told to it: \(told)")
+            let reported = try read(alone.appending("patchscript.env"))
+            #expect(
+                reported.contains("PATH=") && !reported.contains("hunter2"),
+                "no passphrase is told to it: \(reported)"
+            )
         }
     }
 }

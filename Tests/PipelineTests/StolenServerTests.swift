@@ -69,8 +69,8 @@ struct StolenServerTests {
                     #expect(!first.output.contains(#/(fix +2|web +2\.0\.0) +Add/#), "\(attack.what): \(first)")
                 }
                 #expect(try await world.bytes(of: old).isSubset(of: approved))
-                let told = try await old("parameters", "--json").done()
-                #expect(told.output.contains(#""parameters":{"banner":"Sale"}"#), "\(told)")
+                let reported = try await old("parameters", "--json").done()
+                #expect(reported.output.contains(#""parameters":{"banner":"Sale"}"#), "\(reported)")
                 try await old.expectWhole(1)
                 try await old.serving { page in
                     let shown = try await page.release()

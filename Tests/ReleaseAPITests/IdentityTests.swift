@@ -15,10 +15,10 @@ struct IdentityTests {
             let nonce = try #require(Hex.bytes(Self.nonce))
             let proof = TokenProof.make(token, nonce: nonce).hex
             let path = "/api/v1/identity?token=\(token.id)&nonce=\(Self.nonce)"
-            let known = try await operators.said(to: Self.get(path))
+            let known = try await operators.response(to: Self.get(path))
             #expect(known.contains(#"{"format":"patchline-identity-v1","proof":"\#(proof)"}"#), "\(known)")
             let other = "/api/v1/identity?token=5e5e5e5e5e5e5e5e&nonce=\(Self.nonce)"
-            let unknown = try await operators.said(to: Self.get(other))
+            let unknown = try await operators.response(to: Self.get(other))
             #expect(unknown.contains("\r\n\r\n{\"format\":\"patchline-identity-v1\"}"), "\(unknown)")
         }
     }
@@ -30,12 +30,12 @@ struct IdentityTests {
     ])
     func `names its apps on its own machine alone`(fields: [String], names: Bool) async throws {
         try await RunningOperators.with { operators in
-            let said = try await operators.said(to: Self.get("/api/v1/identity?app=a", fields))
+            let response = try await operators.response(to: Self.get("/api/v1/identity?app=a", fields))
             let expected =
                 names
                 ? #"{"apps":[],"format":"patchline-identity-v1","hasApp":false}"#
                 : #"{"format":"patchline-identity-v1","hasApp":false}"#
-            #expect(said.contains("\r\n\r\n\(expected)"), "\(said)")
+            #expect(response.contains("\r\n\r\n\(expected)"), "\(response)")
         }
     }
 
@@ -48,16 +48,16 @@ struct IdentityTests {
         let names = ListenerNames(boundTo: "127.0.0.1", hasTLS: false)
         try await RunningOperators.with(names: names) { operators in
             for page in ["/healthz", "/metrics"] {
-                let said = try await operators.said(to: Self.get(page, fields))
-                #expect(said.hasPrefix("HTTP/1.1 \(status) "), "\(page): \(said)")
+                let response = try await operators.response(to: Self.get(page, fields))
+                #expect(response.hasPrefix("HTTP/1.1 \(status) "), "\(page): \(response)")
                 let words = [
                     421: "This listener accepts only localhost and IP addresses as its name.",
                     403: "Requests from pages of other origins are rejected.",
                 ]
-                #expect(said.contains(words[status] ?? ""))
+                #expect(response.contains(words[status] ?? ""))
             }
             // With a token, or for what tells nothing, every name will do: that of a proxy, too.
-            let api = try await operators.said(to: Self.get("/api/v1/openapi.json", fields))
+            let api = try await operators.response(to: Self.get("/api/v1/openapi.json", fields))
             #expect(api.hasPrefix("HTTP/1.1 200 "))
         }
     }

@@ -9,17 +9,19 @@ import Testing
 struct OperatorServerTests {
     @Test func `answers one request after the other on a connection, and ends it when it is asked to`() async throws {
         try await RunningOperators.with { operators in
-            let said = try await operators.said(
+            let response = try await operators.response(
                 to: "GET /healthz HTTP/1.1\r\nHost: a\r\n\r\nHEAD /healthz HTTP/1.1\r\nHost: a\r\n\r\n"
                     + operators.head("GET", "/api/v1/apps")
                     + "PUT /healthz HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n"
                     + "GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n"
             )
-            #expect(said.matches(of: #/HTTP/1\.1 (\d+)/#).map { $0.1 } == ["200", "200", "200", "405"])
-            #expect(said.matches(of: #/\r\n\r\nok/#).count == 1)
-            #expect(said.matches(of: #/(?i)cache-control: no-store\r\n/#).count == 4)
-            #expect(said.contains("Allow: GET, HEAD\r\n") && said.matches(of: #/Connection: close\r\n/#).count == 1)
-            #expect(said.contains("Content-Length: 2\r\n") && said.contains(#"{"apps":[]}"#))
+            #expect(response.matches(of: #/HTTP/1\.1 (\d+)/#).map { $0.1 } == ["200", "200", "200", "405"])
+            #expect(response.matches(of: #/\r\n\r\nok/#).count == 1)
+            #expect(response.matches(of: #/(?i)cache-control: no-store\r\n/#).count == 4)
+            #expect(
+                response.contains("Allow: GET, HEAD\r\n") && response.matches(of: #/Connection: close\r\n/#).count == 1
+            )
+            #expect(response.contains("Content-Length: 2\r\n") && response.contains(#"{"apps":[]}"#))
             var log = operators.accessLog.makeAsyncIterator()
             for (method, status, bytes) in [("GET", 200, 2), ("HEAD", 200, 0), ("GET", 200, 12), ("PUT", 405, 133)] {
                 let entry = await log.next()
@@ -34,14 +36,17 @@ struct OperatorServerTests {
     @Test(arguments: ["/readyz", "/metrics"])
     func `keeps its pages out of caches, and has them at one path each`(_ path: String) async throws {
         try await RunningOperators.with { operators in
-            let said = try await operators.said(
+            let response = try await operators.response(
                 to: "GET \(path) HTTP/1.1\r\nHost: a\r\n\r\nGET \(path)/ HTTP/1.1\r\nHost: a\r\n\r\n"
                     + "GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n"
             )
-            let codes = said.matches(of: #/HTTP/1\.1 (\d+)/#).map { $0.1 }
-            #expect(codes.count == 3 && codes[0] != "404" && codes[1...] == ["404", "404"], "\(said)")
-            #expect(said.prefix { $0 != "{" }.matches(of: #/(?i)cache-control: no-store\r\n/#).count >= 1, "\(said)")
-            #expect(said.matches(of: #/(?i)cache-control: no-store\r\n/#).count == 3, "\(said)")
+            let codes = response.matches(of: #/HTTP/1\.1 (\d+)/#).map { $0.1 }
+            #expect(codes.count == 3 && codes[0] != "404" && codes[1...] == ["404", "404"], "\(response)")
+            #expect(
+                response.prefix { $0 != "{" }.matches(of: #/(?i)cache-control: no-store\r\n/#).count >= 1,
+                "\(response)"
+            )
+            #expect(response.matches(of: #/(?i)cache-control: no-store\r\n/#).count == 3, "\(response)")
         }
     }
 
@@ -51,9 +56,9 @@ struct OperatorServerTests {
         try await RunningOperators.with { operators in
             let upgrade = "GET /healthz HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n\r\n"
             let last = "GET /healthz HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n"
-            let said = try await operators.said(to: upgrade + last)
-            #expect(said.matches(of: #/HTTP/1\.1 200 /#).count == 2 && !said.contains("Upgrade"), "\(said)")
-            #expect(said.hasSuffix("\r\nConnection: close\r\n\r\nok"), "\(said)")
+            let response = try await operators.response(to: upgrade + last)
+            #expect(response.matches(of: #/HTTP/1\.1 200 /#).count == 2 && !response.contains("Upgrade"), "\(response)")
+            #expect(response.hasSuffix("\r\nConnection: close\r\n\r\nok"), "\(response)")
         }
     }
 
@@ -69,7 +74,7 @@ struct OperatorServerTests {
                 )
                 try await busy.send(upload)
                 _ = try await busy.read(to: "\r\n\r\n")
-                let refused = try await operators.said(to: "")
+                let refused = try await operators.response(to: "")
                 #expect(
                     refused.hasPrefix("HTTP/1.1 503 ") && refused.contains("\r\nConnection: close\r\n"),
                     "\(refused)"
@@ -110,10 +115,10 @@ struct OperatorServerTests {
     @Test func `sends an answer about work whole, whatever ranges and conditions the request has`() async throws {
         try await RunningOperators.with { operators in
             let fields = ["Range: bytes=0-1", "If-Match: \"x\"", "Connection: close"]
-            let said = try await operators.said(
+            let response = try await operators.response(
                 to: operators.head("GET", "/api/v1/apps", fields[0], fields[1], fields[2])
             )
-            #expect(said.hasPrefix("HTTP/1.1 200 ") && said.hasSuffix("\r\n\r\n{\"apps\":[]}\n"), "\(said)")
+            #expect(response.hasPrefix("HTTP/1.1 200 ") && response.hasSuffix("\r\n\r\n{\"apps\":[]}\n"), "\(response)")
         }
     }
 
@@ -158,13 +163,16 @@ struct OperatorServerTests {
     ) async throws {
         try await RunningOperators.with { operators in
             let long = String(repeating: "x", count: 9_000)
-            let said = try await operators.said(
+            let response = try await operators.response(
                 to: text.replacing("@ ", with: "\(long) ").replacing("@@", with: long + long)
             )
-            #expect(said.hasPrefix("HTTP/1.1 \(status) ") && said.contains("\r\nConnection: close\r\n"), "\(said)")
-            #expect(said.contains("\r\nContent-Type: application/problem+json\r\n"), "\(said)")
-            #expect(said.contains("\r\nCache-Control: no-store\r\n"), "\(said)")
-            #expect(said.contains(words) && said.contains("\"status\":\(status),"), "\(said)")
+            #expect(
+                response.hasPrefix("HTTP/1.1 \(status) ") && response.contains("\r\nConnection: close\r\n"),
+                "\(response)"
+            )
+            #expect(response.contains("\r\nContent-Type: application/problem+json\r\n"), "\(response)")
+            #expect(response.contains("\r\nCache-Control: no-store\r\n"), "\(response)")
+            #expect(response.contains(words) && response.contains("\"status\":\(status),"), "\(response)")
         }
     }
 
@@ -173,14 +181,14 @@ struct OperatorServerTests {
         _ text: String
     ) async throws {
         try await RunningOperators.with({ $0.headerTimeout = .milliseconds(50) }) { operators in
-            let said = try await operators.said(to: text)
-            #expect(said.hasPrefix("HTTP/1.1 408 ") && said.contains(#""title":"tooSlow""#), "\(said)")
+            let response = try await operators.response(to: text)
+            #expect(response.hasPrefix("HTTP/1.1 408 ") && response.contains(#""title":"tooSlow""#), "\(response)")
         }
         try await RunningOperators.with({ $0.idleTimeout = .milliseconds(50) }) { operators in
-            #expect(try await operators.said(to: "") == "")
+            #expect(try await operators.response(to: "") == "")
             // It may be silent between two requests for no longer; a busy machine may send the first one too late.
             var after = ""
-            while after.isEmpty { after = try await operators.said(to: "GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n") }
+            while after.isEmpty { after = try await operators.response(to: "GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n") }
             #expect(after.hasPrefix("HTTP/1.1 200 ") && after.hasSuffix("\r\n\r\nok"), "\(after)")
         }
     }
@@ -192,7 +200,7 @@ struct OperatorServerTests {
     {
         try await RunningOperators.with({ $0.bodyTimeout = .milliseconds(50) }) { operators in
             let slow = operators.head("POST", "/api/v1/tokens", Self.json, "Content-Length: 100")
-            let late = try await operators.said(to: slow + "{")
+            let late = try await operators.response(to: slow + "{")
             #expect(late.hasPrefix("HTTP/1.1 408 ") && late.contains(#""title":"tooSlow""#), "\(late)")
         }
         try await RunningOperators.with { operators in
@@ -203,12 +211,12 @@ struct OperatorServerTests {
                 "Content-Length: 3000000000",
                 "Expect: 100-continue"
             )
-            let refused = try await operators.said(to: large)
+            let refused = try await operators.response(to: large)
             #expect(refused.hasPrefix("HTTP/1.1 413 ") && refused.contains("\r\nConnection: close\r\n"), "\(refused)")
             // Of one that does not say it, no more is taken than it may have.
             let endless = operators.head("POST", "/api/v1/tokens", Self.json, "Transfer-Encoding: chunked")
             let chunk = "10000\r\n\(String(repeating: "x", count: 65_536))\r\n"
-            let answer = try await operators.said(to: endless + chunk + chunk)
+            let answer = try await operators.response(to: endless + chunk + chunk)
             #expect(answer.hasPrefix("HTTP/1.1 413 ") && answer.contains("\r\nConnection: close\r\n"), "\(answer)")
         }
     }
@@ -225,7 +233,7 @@ struct OperatorServerTests {
                 #expect(answer.hasPrefix("HTTP/1.1 400 ") && answer.contains("\r\nConnection: keep-alive\r\n"))
             }
             let stranger = wanted.replacing("Bearer plt", with: "Bearer no")
-            let refused = try await operators.said(to: stranger)
+            let refused = try await operators.response(to: stranger)
             #expect(refused.hasPrefix("HTTP/1.1 401 ") && refused.contains("\r\nConnection: close\r\n"), "\(refused)")
         }
     }
@@ -250,12 +258,12 @@ struct OperatorServerTests {
                         operators.stop()
                         #expect(await idle.rest() == "")
                         if isFinished { try await busy.send("{}") }
-                        let said = await busy.rest()
-                        #expect(said.hasPrefix("HTTP/1.1 400 ") == isFinished, "\(said)")
-                        #expect(said.contains("\r\nConnection: close\r\n") == isFinished, "\(said)")
+                        let response = await busy.rest()
+                        #expect(response.hasPrefix("HTTP/1.1 400 ") == isFinished, "\(response)")
+                        #expect(response.contains("\r\nConnection: close\r\n") == isFinished, "\(response)")
                     }
                 }
-                await #expect(throws: (any Error).self) { try await operators.said(to: "") }
+                await #expect(throws: (any Error).self) { try await operators.response(to: "") }
             }
         }
     }
@@ -302,10 +310,10 @@ struct OperatorServerTests {
                     try await oldest.send("GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n")
                     _ = try await oldest.read(to: "\r\n\r\nok")
                     for _ in 0..<6 {
-                        let said = try await operators.said(
+                        let response = try await operators.response(
                             to: "GET /healthz HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n"
                         )
-                        #expect(said.hasSuffix("\r\n\r\nok"))
+                        #expect(response.hasSuffix("\r\n\r\nok"))
                     }
                     try await operators.connected { _ in
                         try await operators.connected { _ in
@@ -333,13 +341,13 @@ struct OperatorServerTests {
                 try await stranger.send(Self.stranger("Content-Length: 9"))
                 #expect(try await stranger.read(to: "\r\n\r\n").hasPrefix("HTTP/1.1 401 "))
                 // The refusal may be here before its connection waits for the rest.
-                var said = ""
-                while !said.hasPrefix("HTTP/1.1 200 ") {
-                    said = try await operators.said(
+                var response = ""
+                while !response.hasPrefix("HTTP/1.1 200 ") {
+                    response = try await operators.response(
                         to: "GET /healthz HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n"
                     )
                 }
-                #expect(said.hasSuffix("\r\n\r\nok"), "\(said)")
+                #expect(response.hasSuffix("\r\n\r\nok"), "\(response)")
                 let rest = await stranger.rest()
                 #expect(!rest.contains("HTTP/1.1"), "\(rest)")
             }
@@ -370,11 +378,11 @@ struct OperatorServerTests {
     {
         try await RunningOperators.with({ $0.bodyTimeout = .milliseconds(50) }) { operators in
             for (field, connection) in [("Transfer-Encoding: chunked", "close"), ("Content-Length: 9", "keep-alive")] {
-                let said = try await operators.said(to: Self.stranger(field))
-                #expect(said.hasPrefix("HTTP/1.1 401 "), "\(said)")
-                #expect(said.contains("\r\nConnection: \(connection)\r\n"), "\(said)")
+                let response = try await operators.response(to: Self.stranger(field))
+                #expect(response.hasPrefix("HTTP/1.1 401 "), "\(response)")
+                #expect(response.contains("\r\nConnection: \(connection)\r\n"), "\(response)")
                 // The client has its answer; a 408 after it would be taken for that of the next request.
-                #expect(said.matches(of: #/HTTP/1\.1 /#).count == 1, "\(said)")
+                #expect(response.matches(of: #/HTTP/1\.1 /#).count == 1, "\(response)")
             }
         }
     }
@@ -383,28 +391,37 @@ struct OperatorServerTests {
     func `refuses a body whose chunks are none, whatever was made of its beginning`(_ chunks: String) async throws {
         try await RunningOperators.with { operators in
             let head = operators.head("POST", "/api/v1/tokens", Self.json, "Transfer-Encoding: chunked")
-            let said = try await operators.said(to: head + chunks)
-            #expect(said.hasPrefix("HTTP/1.1 400 ") && said.contains("\r\nConnection: close\r\n"), "\(said)")
-            #expect(said.contains(#""detail":"Bad request: a chunk"#), "\(said)")
+            let response = try await operators.response(to: head + chunks)
+            #expect(
+                response.hasPrefix("HTTP/1.1 400 ") && response.contains("\r\nConnection: close\r\n"),
+                "\(response)"
+            )
+            #expect(response.contains(#""detail":"Bad request: a chunk"#), "\(response)")
         }
     }
 
     @Test func `answers a request before it refuses what stands behind it and is none`() async throws {
         try await RunningOperators.with { operators in
-            let said = try await operators.said(to: operators.head("GET", "/api/v1/apps") + "\u{1}")
-            #expect(said.matches(of: #/HTTP/1\.1 (\d+)/#).map { $0.1 } == ["200", "400"], "\(said)")
-            #expect(said.contains(#"{"apps":[]}"#) && said.contains("no method begins like this"), "\(said)")
-            #expect(said.matches(of: #/Connection: close\r\n/#).count == 1, "\(said)")
+            let response = try await operators.response(to: operators.head("GET", "/api/v1/apps") + "\u{1}")
+            #expect(response.matches(of: #/HTTP/1\.1 (\d+)/#).map { $0.1 } == ["200", "400"], "\(response)")
+            #expect(
+                response.contains(#"{"apps":[]}"#) && response.contains("no method begins like this"),
+                "\(response)"
+            )
+            #expect(response.matches(of: #/Connection: close\r\n/#).count == 1, "\(response)")
         }
     }
 
     @Test(arguments: ["TRACE", "CONNECT", "QUERY", "OPTIONS"])
     func `refuses a method that it has no use for, and sends no token back`(_ method: String) async throws {
         try await RunningOperators.with { operators in
-            let said = try await operators.said(to: operators.head(method, "/api/v1/apps", "Connection: close"))
-            #expect(said.hasPrefix("HTTP/1.1 405 ") && said.contains("\r\nAllow: GET, HEAD"), "\(said)")
-            #expect(said.contains("\r\nCache-Control: no-store\r\n"), "\(said)")
-            #expect(said.contains(#""title":"methodNotAllowed""#) && !said.contains(operators.token), "\(said)")
+            let response = try await operators.response(to: operators.head(method, "/api/v1/apps", "Connection: close"))
+            #expect(response.hasPrefix("HTTP/1.1 405 ") && response.contains("\r\nAllow: GET, HEAD"), "\(response)")
+            #expect(response.contains("\r\nCache-Control: no-store\r\n"), "\(response)")
+            #expect(
+                response.contains(#""title":"methodNotAllowed""#) && !response.contains(operators.token),
+                "\(response)"
+            )
         }
     }
 }

@@ -122,8 +122,10 @@ struct RefusalTests {
                 ),
             ]
             let answers = try await Self.answers(operators, requests)
-            let said = try await operators.said(to: requests[1].replacing("Host", with: "Connection: close\r\nHost"))
-            #expect(said.contains("\r\nWWW-Authenticate: Bearer realm=\"patchsrv\"\r\n"), "\(said)")
+            let response = try await operators.response(
+                to: requests[1].replacing("Host", with: "Connection: close\r\nHost")
+            )
+            #expect(response.contains("\r\nWWW-Authenticate: Bearer realm=\"patchsrv\"\r\n"), "\(response)")
             #expect(
                 answers == [
                     "401 a token is needed (send it as Authorization: Bearer plt_…; patchsrv token new makes one)",
@@ -213,9 +215,9 @@ struct RefusalTests {
             let request = body.map { plain.with($0) } ?? plain
             guard let path = AnswerPath(request.path) else { return "no question" }
             guard case .stream(let answer) = await answers.answer(request, at: path) else { return "no answer" }
-            let said = NIOLockedValueBox("")
-            try await answer.send { piece in said.withLockedValue { $0 += String(buffer: piece) } }
-            return "\(answer.status.code) \(try Self.words(said.withLockedValue(\.self)))"
+            let response = NIOLockedValueBox("")
+            try await answer.send { piece in response.withLockedValue { $0 += String(buffer: piece) } }
+            return "\(answer.status.code) \(try Self.words(response.withLockedValue(\.self)))"
         }
         let read = try await asked(.GET)
         #expect(read == "405 this takes POST")

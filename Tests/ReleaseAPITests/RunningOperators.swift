@@ -182,7 +182,7 @@ extension RunningOperators {
     }
 
     /// All that is said to this text, and whether the server ended the connection then.
-    func said(to text: String) async throws -> String {
+    func response(to text: String) async throws -> String {
         try await connected { client in
             try await client.send(text)
             return await client.rest()

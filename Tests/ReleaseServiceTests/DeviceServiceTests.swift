@@ -86,7 +86,7 @@ private struct AskedService {
         UserID(user).map { $0.answerHash(in: app) } ?? digest("")
     }
 
-    func set(_ target: ServerAnswer.Target, _ wish: Answers.Wish, of patch: PatchID? = nil) async throws {
+    func set(_ target: ServerAnswer.Target, _ wish: Answers.ChosenAnswer, of patch: PatchID? = nil) async throws {
         _ = try await Answers(fixture.operations).choose(
             target,
             with: wish,

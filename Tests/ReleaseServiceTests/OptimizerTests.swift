@@ -81,9 +81,9 @@ struct OptimizerTests {
 
     @Test func `in the background does so after each publish`() async throws {
         let (fixture, operations) = try await published()
-        let (results, told) = AsyncStream.makeStream(of: Bool.self)
+        let (results, reported) = AsyncStream.makeStream(of: Bool.self)
         let background = BackgroundOptimizer(operations) { _, result in
-            told.yield((try? result.get()) != nil)
+            reported.yield((try? result.get()) != nil)
         }
         let running = Task { try await background.run() }
         var next = results.makeAsyncIterator()

@@ -95,9 +95,9 @@ struct PackDemandTests {
         room: Int = 1 << 20,
         of packs: [BasePack]
     ) async throws -> [Int] {
-        let (results, told) = AsyncStream.makeStream(of: Int.self)
+        let (results, reported) = AsyncStream.makeStream(of: Int.self)
         let demand = PackDemand(fixture.operations, room: room) { _, _, result in
-            told.yield((try? result.get().files) ?? -1)
+            reported.yield((try? result.get().files) ?? -1)
         }
         let running = Task { try await demand.run() }
         let server = PublishedTree(fixture.server.folder.tree) { demand.ask($0, $1) }

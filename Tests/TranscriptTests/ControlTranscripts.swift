@@ -30,7 +30,7 @@ struct ControlTranscripts {
             )
         }
         let problems: [APIProblem] = [
-            .nothingHere, .noSuchStore, .notAllowed(["GET", "PATCH"]), .fromAPage,
+            .noSuchResource, .noSuchStore, .notAllowed(["GET", "PATCH"]), .fromAPage,
             .refused("The request's body is too large.", .payloadTooLarge),
             .init(Failure("the list expired", hint: "look at its clock.", code: .refused)),
             .invalid(FormatError("the body", field: "keep", rule: "must be an integer from 0 to 10")),

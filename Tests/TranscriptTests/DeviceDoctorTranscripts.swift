@@ -108,7 +108,7 @@ struct DeviceDoctorTranscripts {
             DiskSpace(freeBytes: 39_000_000, freeFiles: nil),
             stored: 0,
             noRoom: [
-                NoRoomVersion(
+                OversizedVersion(
                     content: PatchContent(patchID: Sample.patch, sha256: Sample.digest),
                     label: Sample.label,
                     wait: Sample.noRoom
@@ -138,8 +138,8 @@ struct DeviceDoctorTranscripts {
     ]
 
     private static let port: [Diagnosis.Line] = [
-        port(.nobody, isNew: true), port(.nobody), port(.ours(process: 4_711)),
-        .port(0, isNew: true, isInFile: true, .nobody), .noPages, port(.another(.unknown)),
+        port(.unused, isNew: true), port(.unused), port(.ours(process: 4_711)),
+        .port(0, isNew: true, isInFile: true, .unused), .noPages, port(.another(.unknown)),
         port(.another(.program(process: 7, name: "python3"))), port(.another(.user("ann")), isInFile: true),
         port(.another(.store("beta")), isInFile: true), port(.unusable("Permission denied")),
     ]

@@ -194,7 +194,7 @@ struct DeviceReportTranscripts {
         let retries: [StatusReport.Retry] = [.waits, .blocked, .free, .onTrial, .notListed]
         let patches = (0..<5).map { Self.patch(Sample.named("1.\($0)")) }
         var machine = machine
-        var (unfit, putOff) = (UnfitVersions(), PutOffVersions())
+        var (unfit, putOff) = (UnfitVersions(), DeferredVersions())
         for (patch, bytes) in zip(patches, [48_000, nil]) {
             putOff.add(patch.content, .init(version: patch.version, bytes: bytes))
         }
@@ -298,17 +298,17 @@ struct DeviceReportTranscripts {
         )
     }
 
-    private var putOff: [PutOffVersion] {
+    private var putOff: [DeferredVersion] {
         [
             MeteredWait(cost: 48_000, left: 20_000), MeteredWait(cost: 48_000, left: 0, together: [Sample.script]),
             MeteredWait(cost: nil, left: 20_000),
         ].map { wait in
-            PutOffVersion(content: Self.now.content, version: Self.now.version, size: .exactly(48_000), wait: wait)
+            DeferredVersion(content: Self.now.content, version: Self.now.version, size: .exactly(48_000), wait: wait)
         }
     }
 
-    private var noRoom: [NoRoomVersion] {
-        [NoRoomVersion(content: Self.now.content, label: Self.now.label, wait: Sample.noRoom)]
+    private var noRoom: [OversizedVersion] {
+        [OversizedVersion(content: Self.now.content, label: Self.now.label, wait: Sample.noRoom)]
     }
 
     private var syncs: [SyncReport] {

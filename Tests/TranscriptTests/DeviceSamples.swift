@@ -14,7 +14,7 @@ import ReleaseFolder
 import SystemPackage
 
 extension Sample {
-    static let noRoom = RoomWait(needs: 52_700_000, free: 39_000_000, reserve: 16_000_000)
+    static let noRoom = SpaceShortage(needs: 52_700_000, free: 39_000_000, reserve: 16_000_000)
 }
 
 extension SyncError: Sampled {
@@ -222,7 +222,7 @@ extension PatchlineApp.Event: Sampled {
         .damaged(["web 1.4.2 app.js"]), .syncing(percent: 40), .synced(isNew: true), .synced(isNew: false),
         .putOff([
             PatchlineStore.PutOff(
-                PutOffVersion(
+                DeferredVersion(
                     content: PatchContent(patchID: Sample.patch, sha256: Sample.digest),
                     version: Sample.version,
                     size: .exactly(48_000),

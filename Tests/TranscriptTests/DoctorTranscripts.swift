@@ -105,7 +105,8 @@ struct DoctorTranscripts {
     ]
 
     private let port: [Diagnosis.Line] = [
-        .port(8_080, .free), .port(8_080, .ours), .port(8_080, .oursOtherwise(isTLS: true)),
-        .port(8_080, .oursOtherwise(isTLS: false)), .port(8_080, .taken), .port(80, .unusable("Permission denied")),
+        .port(8_080, .free), .port(8_080, .ours), .port(8_080, .oursOverOtherScheme(isTLS: true)),
+        .port(8_080, .oursOverOtherScheme(isTLS: false)), .port(8_080, .taken),
+        .port(80, .unusable("Permission denied")),
     ]
 }

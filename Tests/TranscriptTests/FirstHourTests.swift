@@ -16,19 +16,19 @@ struct KeyHoldersQuestionTests {
     /// The answers of a person, one after the other, and what that person is told.
     private func asked(
         _ answers: [TypedLine]
-    ) -> (result: Result<KeyHolders, Failure>, questions: [String], told: [String]) {
+    ) -> (result: Result<KeyHolders, Failure>, questions: [String], reported: [String]) {
         let left = Mutex(answers)
         let questions = Mutex<[String]>([])
-        let told = Mutex<[String]>([])
+        let reported = Mutex<[String]>([])
         let question = KeyHoldersQuestion(
             ask: { text in
                 questions.withLock { $0.append(text) }
                 return left.withLock { $0.isEmpty ? .ended : $0.removeFirst() }
             },
-            tell: { text in told.withLock { $0.append(text) } }
+            display: { text in reported.withLock { $0.append(text) } }
         )
         let result = Result { () throws(Failure) in try question.answer() }
-        return (result, questions.withLock { $0 }, told.withLock { $0 })
+        return (result, questions.withLock { $0 }, reported.withLock { $0 })
     }
 
     @Test(arguments: ["", "1", " 1 "])
@@ -43,16 +43,16 @@ struct KeyHoldersQuestionTests {
     }
 
     @Test func `wants the names of several people`() throws {
-        let (result, questions, told) = asked([.text("3"), .text("ann, ben cy")])
+        let (result, questions, reported) = asked([.text("3"), .text("ann, ben cy")])
         #expect(try result.get() == .several(["ann", "ben", "cy"]))
-        #expect(questions.last == "Their names, with blanks between (a-z 0-9):" && told == [])
+        #expect(questions.last == "Their names, with blanks between (a-z 0-9):" && reported == [])
     }
 
     @Test func `is asked again after what is no answer, three times at most`() throws {
-        let (result, _, told) = asked([.text("none"), .text("10"), .text("2"), .text("ann"), .text("ann ben")])
+        let (result, _, reported) = asked([.text("none"), .text("10"), .text("2"), .text("ann"), .text("ann ben")])
         #expect(try result.get() == .several(["ann", "ben"]))
         #expect(
-            told == [
+            reported == [
                 "type a number from 1 to 9", "type a number from 1 to 9",
                 "type 2 different names of 1 to 32 of a-z 0-9; `recovery` is the spare key's",
             ]
@@ -103,7 +103,7 @@ struct QuickstartWordsTests {
     }
 
     @Test func `prints the commands of a device, and what to do before production`() throws {
-        let words = QuickstartWords(place: QuickstartFolder("/srv/shop"), channel: Sample.channel)
+        let words = QuickstartText(place: QuickstartFolder("/srv/shop"), channel: Sample.channel)
         #expect(
             words.lines(url: "http://127.0.0.1:8080") == [
                 "", "devices ask http://127.0.0.1:8080. On this machine, a device is two commands:",
@@ -123,12 +123,12 @@ struct QuickstartWordsTests {
             words.lines(url: nil)[1]
                 == "patchsrv serve --data /srv/shop/server --passphrase-file /srv/shop/online.pass serves it"
         )
-        let beta = QuickstartWords(place: QuickstartFolder("/srv/shop"), channel: Sample.beta)
+        let beta = QuickstartText(place: QuickstartFolder("/srv/shop"), channel: Sample.beta)
         #expect(beta.lines(url: "http://a")[2].hasSuffix("--server http://a --channel beta"))
     }
 
     @Test func `prints one line of JSON with the same commands`() throws {
-        let words = QuickstartWords(place: QuickstartFolder("/srv/shop"), channel: Sample.channel)
+        let words = QuickstartText(place: QuickstartFolder("/srv/shop"), channel: Sample.channel)
         let document = words.json(url: "http://127.0.0.1:8080", app: Sample.app, release: 3)
         #expect(!document.line.contains("\n") && document["url"] == .text("http://127.0.0.1:8080"))
         let device = [
@@ -195,7 +195,7 @@ struct FirstHourTranscripts {
             "first-hour",
             about: "What a quick start prints, and what it says where it cannot go on."
         )
-        let words = QuickstartWords(place: QuickstartFolder("/srv/shop"), channel: Sample.channel)
+        let words = QuickstartText(place: QuickstartFolder("/srv/shop"), channel: Sample.channel)
         transcript.list("a quick start", words.lines(url: "http://127.0.0.1:8080").filter { !$0.isEmpty })
         transcript.list("what it served before", [QuickstartWork.behind(Sample.channel, published: 5, own: 3)])
         transcript.section(
@@ -205,15 +205,15 @@ struct FirstHourTranscripts {
                 QuickstartWork.noChannel("/srv/shop"),
             ].map(\.transcript)
         )
-        var told: [String] = []
+        var reported: [String] = []
         var answers: [TypedLine] = [.text("x"), .text("2"), .text("ann")]
         let question = KeyHoldersQuestion(
             ask: { _ in answers.isEmpty ? .ended : answers.removeFirst() },
-            tell: { told.append($0) }
+            display: { reported.append($0) }
         )
         var failures: [Failure] = []
         do throws(Failure) { _ = try question.answer() } catch { failures.append(error) }
-        transcript.list("answers that are none", told)
+        transcript.list("answers that are none", reported)
         transcript.section("no answer", failures.map(\.transcript))
         try transcript.check()
     }

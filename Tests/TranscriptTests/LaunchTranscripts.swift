@@ -129,10 +129,10 @@ struct LaunchTranscripts {
         for step in steps + [.state(Sample.patch, Sample.version, .unInstall, fault: nil)] {
             log += told.take(.syncing(step))
         }
-        let questions = [AskedRule.Question.share(2_500), .condition("region==eu")]
+        let questions = [EvaluatedRule.Question.share(2_500), .condition("region==eu")]
         var asked = DeviceReportTranscripts.synced([failure])
         asked.asked = questions.flatMap { question in
-            [true, false].map { AskedRule(Sample.label, question, isHit: $0) }
+            [true, false].map { EvaluatedRule(Sample.label, question, isHit: $0) }
         }
         log += told.take(.synced(.success(asked)))
         log += told.take(
@@ -188,7 +188,7 @@ struct LaunchTranscripts {
         defer { try? DiskFiles().removeTree(root) }
         for isHit in [false, false, true, true, false] {
             var report = DeviceReportTranscripts.synced([])
-            report.asked = [AskedRule(Sample.label, .share(2_500), isHit: isHit)]
+            report.asked = [EvaluatedRule(Sample.label, .share(2_500), isHit: isHit)]
             // A program of its own each time, as one that is run every hour.
             StoreLogWriter(StoreLog(root), by: "sync", now: { Sample.time }).take(.synced(.success(report)))
         }
@@ -313,7 +313,10 @@ struct DaemonTranscripts {
             ]
             .map(\.transcript)
         )
-        transcript.list("in systemctl status", [DaemonLife.status([shop]), DaemonLife.status(keptBecause: busy)])
+        transcript.list(
+            "in systemctl status",
+            [DaemonSupervisor.status([shop]), DaemonSupervisor.status(keptBecause: busy)]
+        )
         try transcript.check()
     }
 }

@@ -28,7 +28,7 @@ struct PageTranscripts {
             [
                 .gone("main.js"), .damaged("main.js"), .otherVersionStarts, .tooManyPages, .stillStarting,
                 PageAPI.answer(.unknown), PageAPI.noStamp, PageAPI.otherRelease("1.4.1", served: "1.4.2"),
-                PageAPI.otherRelease("1.4.1", served: nil), Entrance.refused,
+                PageAPI.otherRelease("1.4.1", served: nil), TokenExchange.refused,
             ].map(said) + [Self.words(of: Array("{}".utf8))]
         )
         try pages.check()
@@ -36,7 +36,7 @@ struct PageTranscripts {
 
     private static func words(of body: [UInt8]) -> String {
         do throws(FormatError) {
-            _ = try Entrance(body)
+            _ = try TokenExchange(body)
             return "taken"
         } catch { return error.description }
     }

@@ -113,7 +113,7 @@ struct PatchSignTranscripts {
         let faults: [TransportFault] =
             refusals.map { .tls($0) }
             + [
-                .noConnection(host: "updates.example.com", port: 443, inTime: true), .connectTimedOut,
+                .noConnection(host: "updates.example.com", port: 443, withinDeadline: true), .connectTimedOut,
                 .noAddress(host: "updates.example.com"),
             ]
         var found: [ServiceError] = rules.map { .malformed(FormatError("answer", field: $0.0, rule: $0.1)) }
@@ -134,7 +134,7 @@ struct PatchSignTranscripts {
             KeyOpening.noneTyped(for: "Keys/production.key"), ChangeOptions.noFolder(in: "/tmp", SystemError(28)),
             waiting.stays(because: Failure(.timedOut("/api/v1/apps"))),
         ]
-        found.append(PullCommand.needless(Self.gone.alreadyWords, waiting.id, in: Sample.channel))
+        found.append(PullCommand.needless(Self.gone.alreadyWithdrawnNote, waiting.id, in: Sample.channel))
         found.append(
             WithdrawCommand.notListed(
                 Sample.patch,

@@ -27,7 +27,7 @@ struct ServerLogTranscripts {
                 return [true, false].compactMap { options.warning(of: "apps/shop/online.key", hasAPI: $0) }
             }
         )
-        let looks: [CertificateLook] = [
+        let looks: [CertificateReading] = [
             .renewed(until: Sample.after.seconds), .kept("tls.pem contains no certificate"),
         ]
         log.list(
@@ -96,7 +96,7 @@ struct ServerLogTranscripts {
             .failed(Sample.app, Sample.channel, .keyIsLocked),
         ]
         return results.map { result in
-            let (level, line, _) = RolloutSteps.told(result)
+            let (level, line, _) = RolloutSteps.logLine(result)
             return "\(level.rawValue): \(line)"
         } + [RolloutSteps.unread(.busy)]
     }

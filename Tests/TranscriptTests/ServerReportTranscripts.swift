@@ -102,11 +102,11 @@ struct ServerReportTranscripts {
         Dial.Row(patchID: Sample.patch, sha256: Sample.digest, rollout: 1_000, paused: paused, reason: nil)
     }
 
-    private var developersWait: [DevelopersStanding] {
+    private var developersWait: [DeveloperSyncFile] {
         guard let version = AppVersion("2.1"), let key = PlatformAppKey("0a1b2c3d4e5f6071") else { return [] }
         let line = GatewayPackages.Line(.platform(key), version)
-        let told = JSON.fields([("v", .integer(8)), ("p", .bool(true))])
-        return [DevelopersStanding(channel: Sample.channel, line: line, told: told, taken: LoaderVersion(8))]
+        let syncFile = JSON.fields([("v", .integer(8)), ("p", .bool(true))])
+        return [DeveloperSyncFile(channel: Sample.channel, line: line, syncFile: syncFile, taken: LoaderVersion(8))]
     }
 
     private var started: [StartedVersion] {
@@ -132,7 +132,7 @@ struct ServerReportTranscripts {
             developersWait: developersWait,
             endings: [],
             leftOutPacks: [
-                LeftOutPack(
+                DiscardedPack(
                     new: Sample.label,
                     base: Sample.version,
                     cost: UpdateCost(pack: 52_460_000, signatures: 0, otherwise: 54_600_000)
@@ -154,7 +154,7 @@ struct ServerReportTranscripts {
         outcome.written = TreeChange(files: 24, bytes: 1_200_000)
         outcome.removed = RemovedForms(files: 1, bytes: 1_234)
         outcome.leftOut = [
-            LeftOutPack(
+            DiscardedPack(
                 new: Sample.label,
                 base: Sample.version,
                 cost: UpdateCost(pack: 52_460_000, signatures: 0, otherwise: 54_600_000)
@@ -405,7 +405,7 @@ extension Sample {
             summary,
             signatures: 512,
             column: 30_000,
-            otherwise: UpdateCost.Otherwise(bytes: 41_234, isWhole: isWhole)
+            otherwise: UpdateCost.Alternative(bytes: 41_234, isWhole: isWhole)
         )
     }
 }

@@ -119,15 +119,15 @@ extension TrustRefusal: Sampled {
         .otherApp(found: nil, expected: Sample.app), .otherApp(found: Sample.otherApp, expected: Sample.app),
         .otherOnlineKey,
         .channelUntrusted(Sample.channel, version: 7, .threshold(role: "production", valid: 0, needed: 1)),
-        .channelVanished("beta"), .channelRetired(Sample.beta), .channelWentBack(Sample.channel, version: 6, known: 7),
-        .channelWentBack(Sample.channel, version: 0, known: 7), .twoReleases(Sample.channel),
+        .channelVanished("beta"), .channelRetired(Sample.beta), .channelRollback(Sample.channel, version: 6, known: 7),
+        .channelRollback(Sample.channel, version: 0, known: 7), .twoReleases(Sample.channel),
         .versionUsed("production", version: 8),
     ]
 
     var isSampled: Bool {
         switch self {
         case .missingRoot, .older, .forked, .untrusted, .otherApp, .otherOnlineKey, .channelUntrusted, .channelVanished,
-            .channelRetired, .channelWentBack, .twoReleases, .versionUsed:
+            .channelRetired, .channelRollback, .twoReleases, .versionUsed:
             true
         }
     }
@@ -193,14 +193,14 @@ extension ProposalFault: Sampled {
     static let samples: [ProposalFault] = [
         .notDelegated(Sample.named("gamma")), .nothingPublished(Sample.beta), .sameChannel,
         .notListed(Sample.patch, nil), .notListed(Sample.patch, Sample.version),
-        .listingGone(Sample.patch, Sample.version, release: 7),
+        .listingRemoved(Sample.patch, Sample.version, release: 7),
         .noOlder(version: 9, current: 7, older: []), .noOlder(version: 9, current: 7, older: [6, 5]),
         .otherContent(Sample.label), .unknown, .done, .tooMany(limit: 100),
     ]
 
     var isSampled: Bool {
         switch self {
-        case .notDelegated, .nothingPublished, .sameChannel, .notListed, .listingGone, .noOlder, .otherContent,
+        case .notDelegated, .nothingPublished, .sameChannel, .notListed, .listingRemoved, .noOlder, .otherContent,
             .unknown, .done, .tooMany:
             true
         }

@@ -45,7 +45,7 @@ extension SigningError: Sampled {
             .withdrawn(Label(patchID: Sample.patch, version: Sample.named("1.4.3")), since: gone),
             .exists("release2"), .keyName("../key"), .opensNothing("Keys/online.key"), .opensNothing(keys),
             .scriptName("cart.txt"), .encryptionKey("aes.key", bytes: 17), .noSyncFile("www/index.html"),
-            .nothingTold("www/index.html"),
+            .missingSyncFile("www/index.html"),
         ]
         let nested: [[SigningError]] = [
             ReleaseError.samples.map { .release("release1", $0) }, KeyError.samples.map { .key("Keys/root.key", $0) },
@@ -112,7 +112,7 @@ extension SigningError: Sampled {
             .unlisted, .republished, .unmet, .nothingToWithdraw, .contentStays, .withdrawn, .embedding, .exists,
             .notReplaced, .plan,
             .keyName, .opensNothing, .ceremony, .loader, .scriptName, .platform, .encryptionKey, .noSyncFile,
-            .noPackageKey, .otherPackageKey, .nothingTold:
+            .noPackageKey, .otherPackageKey, .missingSyncFile:
             true
         }
     }

@@ -43,30 +43,30 @@ struct ConsoleCommand: AsyncParsableCommand {
         var scripts = active
         for file in files { scripts.append(try ScriptFile.script(file)) }
         // The last failure that the host reported. It does not report each failure of a line.
-        let told = Told()
+        let reported = ReportedFailure()
         let sample: SampleHost
         do throws(PatchCallError) {
             sample = try SampleHost { failure in
-                told.last.withLock { $0 = failure }
-                ConsoleCommand.tell(failure)
+                reported.last.withLock { $0 = failure }
+                ConsoleCommand.report(failure)
             }
         } catch { throw Failure("\(error)") }
         _ = sample.host.run(scripts)
-        let isPerson = YesOrNo.hasSomebody
+        let isInteractive = YesNoPrompt.isInteractive
         while true {
-            if isPerson { Console.standardOutput.write("> ") }
+            if isInteractive { Console.standardOutput.write("> ") }
             guard let line = readLine() else { break }
             guard !line.isEmpty else { continue }
-            told.last.withLock { $0 = nil }
+            reported.last.withLock { $0 = nil }
             do throws(PatchFailure) {
                 Console.standardOutput.line(printable(ConsoleCommand.text(of: try sample.host.evaluate(line))))
-            } catch  where told.last.withLock({ $0 }) != error { ConsoleCommand.tell(error) } catch {}
+            } catch  where reported.last.withLock({ $0 }) != error { ConsoleCommand.report(error) } catch {}
         }
         _ = await sample.settle()
     }
 
     /// Writes a failure: of a script with its place, of a line without.
-    private static func tell(_ failure: PatchFailure) {
+    private static func report(_ failure: PatchFailure) {
         let text = failure.patch == PatchHost.console ? failure.message : failure.description
         Console.standardError.line(printable("error: \(text)"))
     }
@@ -90,6 +90,6 @@ struct ConsoleCommand: AsyncParsableCommand {
 }
 
 /// The failure that was reported last.
-private final class Told: Sendable {
+private final class ReportedFailure: Sendable {
     let last = Mutex<PatchFailure?>(nil)
 }

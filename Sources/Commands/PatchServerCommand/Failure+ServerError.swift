@@ -29,7 +29,7 @@ extension Failure {
     init?(of error: any Error) {
         switch error {
         case let error as Failure: self = error
-        case let error as OpeningTrouble: self = error.failure
+        case let error as OpenFailure: self = error.failure
         case let error as ServerError: self.init(error)
         case let error as ExportError: self.init(error)
         case let error as BackupError: self.init(error)
@@ -261,7 +261,7 @@ extension TrustRefusal {
                 + "--base-quorum-lost, and give it with --release"
         case .channelVanished: "retire it with `patchsign delegate CHANNEL --retire`, or keep the channel"
         case .channelRetired: "give the channel another name"
-        case .channelWentBack(let channel, let version, _):
+        case .channelRollback(let channel, let version, _):
             "an old state may have been restored: give the newest release of \(channel) with --release, or keep "
                 + "\(version == 0 ? "it unpublished" : "\(version)") with --carry-over \(channel)"
         case .twoReleases: "give one"

@@ -53,7 +53,7 @@ extension Failure {
         case .noPackageKey: .usage
         case .otherPackageKey: .refused
         case .jspatch: .refused
-        case .exists, .notReplaced, .noSyncFile, .nothingTold: .conflict
+        case .exists, .notReplaced, .noSyncFile, .missingSyncFile: .conflict
         case .plan, .keyName: .usage
         case .ceremony(_, let error): error.code
         }
@@ -81,7 +81,7 @@ extension Failure {
         case .noPackageKey(let package, _) where package.options == ["--aes-key"]:
             "give the file of 16 bytes that the app opens its scripts with; or remove platform from release.yaml"
         case .noPackageKey: "give the pair whose public key the app has; or remove jspatch from release.yaml"
-        case .nothingTold: "pack one first: the sync file is written beside it"
+        case .missingSyncFile: "pack one first: the sync file is written beside it"
         case .noSyncFile: "name another folder, or remove it first"
         case .opensNothing: "give the new key's with --new-passphrase-file or --new-passphrase-env"
         case .keyInTwoUses: "make another key; a stolen entry key must not sign a role, nor the other way round"

@@ -13,7 +13,7 @@ package enum ExpressDifference {
     /// Whether a body is a difference.
     ///
     /// A plain response begins differently.
-    package static func isOne(_ body: [UInt8]) -> Bool { body.starts(with: ZstandardFrame.magic) }
+    package static func isDifference(_ body: [UInt8]) -> Bool { body.starts(with: ZstandardFrame.magic) }
 
     /// Whether both sides can write the text of these files.
     package static func isPossible(from base: [Express.Part]) -> Bool {

@@ -53,7 +53,7 @@ struct PackPlan {
     private static func contents(of base: PackManifest, _ choice: ReferenceChoice) -> [Fingerprint: Int] {
         var contents: [Fingerprint: Int] = [:]
         for (row, fingerprint) in base.fingerprints.enumerated() {
-            if let other = contents[fingerprint], choice.isGone(other) || !choice.isGone(row) { continue }
+            if let other = contents[fingerprint], choice.isRemoved(other) || !choice.isRemoved(row) { continue }
             contents[fingerprint] = row
         }
         return contents
@@ -65,7 +65,7 @@ struct PackPlan {
     private mutating func choose(from base: PackManifest, _ new: PackManifest, _ choice: ReferenceChoice) {
         let closest = rows.indices.sorted { (rows[$1].likeness, $0) < (rows[$0].likeness, $1) }
         for place in closest {
-            guard let reference = rows[place].reference, choice.isGone(reference) else { continue }
+            guard let reference = rows[place].reference, choice.isRemoved(reference) else { continue }
             let pairs = Tokens.pairs(base.path(of: reference), new.path(of: rows[place].row))
             guard !pairs.isEmpty, tokens.count + pairs.count <= PackLimits.tokens,
                 !pairs.contains(where: { tokens.contradict($0) })

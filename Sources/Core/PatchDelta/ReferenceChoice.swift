@@ -36,7 +36,7 @@ struct ReferenceChoice {
 
     private struct Searched: Hashable {
         let ending: String
-        let areGone: Bool
+        let areRemoved: Bool
     }
 
     /// - Parameter read: returns the content of a row of the base.
@@ -58,7 +58,7 @@ struct ReferenceChoice {
     }
 
     /// Whether the file of this row was removed, so that its name may be replaced by another.
-    func isGone(_ row: Int) -> Bool { gone.contains(row) }
+    func isRemoved(_ row: Int) -> Bool { gone.contains(row) }
 
     /// Returns a row of the base, and its likeness.
     mutating func reference(
@@ -75,9 +75,9 @@ struct ReferenceChoice {
         if !sketch.hashes.isEmpty {
             let least = max(Self.least, samePath?.likeness ?? 0)
             // Renamed files first: there are few, and their names may be tokens.
-            for areGone in [true, false] {
-                let found = try index(Searched(ending: path.ending, areGone: areGone)).closest(to: sketch)
-                if let found, found.likeness > (areGone ? Self.close : least) { return found }
+            for areRemoved in [true, false] {
+                let found = try index(Searched(ending: path.ending, areRemoved: areRemoved)).closest(to: sketch)
+                if let found, found.likeness > (areRemoved ? Self.close : least) { return found }
             }
         }
         if let samePath { return samePath }
@@ -87,8 +87,8 @@ struct ReferenceChoice {
     /// The index of the base's contents with an extension: of the removed ones, or of all.
     private mutating func index(_ searched: Searched) throws(PackError) -> SketchIndex {
         if let index = indexes[searched] { return index }
-        var rows = endings[searched.ending, default: []].filter { !searched.areGone || isGone($0) }
-        if rows.reduce(0, { $0 + base.fingerprints[$1].size }) > Self.searched { rows = rows.filter(isGone) }
+        var rows = endings[searched.ending, default: []].filter { !searched.areRemoved || isRemoved($0) }
+        if rows.reduce(0, { $0 + base.fingerprints[$1].size }) > Self.searched { rows = rows.filter(isRemoved) }
         let index = try SketchIndex(rows, read: read)
         indexes[searched] = index
         return index

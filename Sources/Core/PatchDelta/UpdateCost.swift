@@ -6,7 +6,7 @@ package struct UpdateCost: Equatable, Sendable {
     /// For fewer objects, a device never requests the whole bundle.
     package static let leastOfWhole = 8
 
-    package struct Otherwise: Equatable, Sendable {
+    package struct Alternative: Equatable, Sendable {
         package let bytes: Int
         /// Whether contents are downloaded as the pack of the whole bundle.
         package let isWhole: Bool
@@ -22,7 +22,7 @@ package struct UpdateCost: Equatable, Sendable {
         (self.pack, self.signatures, self.otherwise) = (pack, signatures, otherwise)
     }
 
-    package var isWorthIt: Bool { pack + signatures + 2 * Self.request < otherwise }
+    package var isWorthwhile: Bool { pack + signatures + 2 * Self.request < otherwise }
 
     /// Smaller packs are always kept.
     package static let smallPack = 65_536
@@ -36,15 +36,15 @@ package struct UpdateCost: Equatable, Sendable {
     }
 
     /// Whether the pack saves enough for the space that it needs on the server's disk.
-    package var isWorthItsRoom: Bool { pack <= Self.smallPack || saving >= Self.leastSaving }
+    package var isWorthItsSpace: Bool { pack <= Self.smallPack || saving >= Self.leastSaving }
 
     /// - Parameters:
     ///   - objects: the size of each missing object.
     ///   - whole: the size of the pack of the whole bundle.
-    package static func otherwise(manifest: Int, column: Int, objects: [Int], whole: Int) -> Otherwise {
+    package static func otherwise(manifest: Int, column: Int, objects: [Int], whole: Int) -> Alternative {
         let single = objects.reduce(0) { $0 + $1 + request }
         let isWhole = objects.count >= leastOfWhole && whole + request < single
         let contents = isWhole ? whole + request : single
-        return Otherwise(bytes: manifest + column + 2 * request + contents, isWhole: isWhole)
+        return Alternative(bytes: manifest + column + 2 * request + contents, isWhole: isWhole)
     }
 }

@@ -34,7 +34,7 @@ package struct UpdateStep: Equatable, Sendable {
     /// The saving in percent of an update without the pack, or nil without a pack.
     package let saving: Int?
     /// Whether there is a pack that saves too little for the space that it needs on the server's disk.
-    package let wastesRoom: Bool
+    package let wastesSpace: Bool
 
     /// - Parameters:
     ///   - packBytes: nil if there is no pack.
@@ -49,7 +49,7 @@ package struct UpdateStep: Equatable, Sendable {
         _ summary: PackSummary?,
         signatures: Int?,
         column: Int,
-        otherwise: UpdateCost.Otherwise
+        otherwise: UpdateCost.Alternative
     ) {
         (self.patchID, self.base, self.version, self.pack) = (patchID, base, version, pack)
         (self.packBytes, self.summary) = (packBytes, summary)
@@ -58,8 +58,8 @@ package struct UpdateStep: Equatable, Sendable {
         let cost = packBytes.map {
             UpdateCost(pack: $0, signatures: signatures ?? column, otherwise: otherwise.bytes)
         }
-        (saving, wastesRoom) = (cost?.saving, cost.map { !$0.isWorthItsRoom } ?? false)
-        method = cost?.isWorthIt == true ? .pack : otherwise.isWhole ? .wholePack : .singleObjects
+        (saving, wastesSpace) = (cost?.saving, cost.map { !$0.isWorthItsSpace } ?? false)
+        method = cost?.isWorthwhile == true ? .pack : otherwise.isWhole ? .wholePack : .singleObjects
     }
 
     package var json: JSON {
@@ -69,7 +69,7 @@ package struct UpdateStep: Equatable, Sendable {
             ("packBytes", packBytes.map { .integer($0) }), ("signatureBytes", .integer(signatureBytes)),
             ("otherwiseBytes", .integer(otherwise)), ("method", .text(method.rawValue)),
             ("packFiles", summary?.json), ("saving", saving.map { .integer($0) }),
-            ("wastesRoom", wastesRoom ? .bool(true) : nil),
+            ("wastesRoom", wastesSpace ? .bool(true) : nil),
         ])
     }
 }

@@ -28,7 +28,7 @@ package enum PatchLanguage {
         \(layers)
         \(types)
         \(definitions)
-        \(surroundings)
+        \(prelude)
         })
         """
 }

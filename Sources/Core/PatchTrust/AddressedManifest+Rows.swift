@@ -17,7 +17,7 @@ extension AddressedManifest {
         _ column: some ByteSource,
         size: Int,
         _ keys: EntryKeys,
-        beside vouched: VouchedRows?
+        beside vouched: VerifiedRows?
     ) async -> Result<Int, TrustError> {
         var pieces = Pieces(column)
         let rows: SignedRows

@@ -44,7 +44,7 @@ package struct AddressedManifest: Sendable {
         _ header: some Collection<UInt8>,
         of columnSize: Int,
         _ keys: EntryKeys,
-        beside vouched: VouchedRows? = nil
+        beside vouched: VerifiedRows? = nil
     ) throws(TrustError) -> SignedRows {
         do throws(FormatError) {
             let header = try SignatureColumn.Header(
@@ -64,7 +64,7 @@ struct SignedRows: Sendable {
     let label: String
     let header: SignatureColumn.Header
     let keys: EntryKeys
-    let vouched: VouchedRows?
+    let vouched: VerifiedRows?
 
     func name(of row: Int) -> String {
         "\(label) \(manifest.assets[row].path)"

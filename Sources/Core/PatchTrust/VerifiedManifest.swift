@@ -52,7 +52,7 @@ package struct VerifiedManifest: Sendable {
         of entry: PatchEntry,
         app: AppID,
         keys: EntryKeys,
-        beside vouched: VouchedRows? = nil
+        beside vouched: VerifiedRows? = nil
     ) async throws(TrustError) {
         let bare = try AddressedManifest(from: source, of: entry, app: app)
         let digested = DigestedBytes(column)

@@ -39,7 +39,7 @@ extension AssetTable {
             return path.hasTrailingSlash ? .redirect(path: Self.encoded(path.segments)) : .page(page)
         }
         if pages.first != nil { return .redirect(path: "\(Self.encoded(path.segments))/") }
-        guard PageWish(request) == .page, path.segments != ["favicon.ico"] else { return .notFound(page: nil) }
+        guard ExpectedResponse(request) == .page, path.segments != ["favicon.ico"] else { return .notFound(page: nil) }
         if !hasRoutes, routing != .site {
             return (asset(at: "/200.html") ?? indexPage).map { .page($0) } ?? .notFound(page: nil)
         }
@@ -61,7 +61,7 @@ extension AssetTable {
     /// A route without a wildcard is always a page. `/item/*` matches `/item/7` but not `/item/logo.png`, which names a file.
     private func routed(_ request: FileRequest) -> BundleIndex.Row? {
         guard let route = route(matching: request.path.segments) else { return nil }
-        guard !route.text.contains("*") || PageWish(request) == .page else { return nil }
+        guard !route.text.contains("*") || ExpectedResponse(request) == .page else { return nil }
         return indexPage
     }
 
@@ -73,7 +73,7 @@ extension AssetTable {
 /// Whether a request for an unknown path expects a page.
 ///
 /// For a missing script, style, image or font the response is 404. A browser would run, show or cache the index instead.
-enum PageWish: Equatable, Sendable {
+enum ExpectedResponse: Equatable, Sendable {
     case page, other
 
     init(_ request: FileRequest) {

@@ -118,7 +118,7 @@ package final class AssetServer: FileSource {
             state.served.serve(selection, at: now())
             state.edition += 1
         }
-        events.tell(.switched(version: selection.version))
+        events.notify(.switched(version: selection.version))
     }
 
     /// Records that the host knows of a shown page of this launch.
@@ -167,7 +167,7 @@ package final class AssetServer: FileSource {
             )
         case .examine(let file): return later(decision) { _ in await file.examined() }
         case .page(let page): return later(decision) { _ in await page.made().answer }
-        case .call(let call): return later(decision) { await call.answer(self.desk, to: $0.body) }
+        case .call(let call): return later(decision) { await call.answer(self.context, to: $0.body) }
         case .entering: return .later(.whole) { self.entering($0) }
         case .events(let last, let isPoll):
             return later(decision) { _ in isPoll ? self.missedEvents(after: last) : self.eventStream(after: last) }
@@ -224,14 +224,14 @@ package final class AssetServer: FileSource {
     /// Issues the cookie for the access token or the return key.
     private func entering(_ request: FileRequest) -> FileAnswer {
         do throws(FormatError) {
-            guard try Entrance(request.body).opens(access) else { return Entrance.refused }
+            guard try TokenExchange(request.body).opens(access) else { return TokenExchange.refused }
         } catch { return PageAPI.json(.badRequest, "error", error.description) }
         request.right?.show()
-        return Entrance.granted(access.cookieField(in: state.withLockedValue(\.session)))
+        return TokenExchange.granted(access.cookieField(in: state.withLockedValue(\.session)))
     }
 
-    private var desk: PendingCall.Desk {
-        PendingCall.Desk(
+    private var context: PendingCall.Context {
+        PendingCall.Context(
             events: events,
             served: { [state] in state.withLockedValue(\.served) },
             now: now,

@@ -19,8 +19,8 @@ package enum PageAPI {
         case enter
         /// A document of the bundle is visible. The body contains its stamp.
         case shown
-        case status(PageSpeaker)
-        case confirm(PageSpeaker)
+        case status(CallingPage)
+        case confirm(CallingPage)
         /// A script patch to run, with the SHA-256 of its URL if there is one.
         case patch(PatchID, sha256: String?)
         /// The language of script patches in pages.
@@ -94,7 +94,7 @@ package enum PageAPI {
         case "enter": return .call(.enter)
         case "status", "confirm":
             do throws(FormatError) {
-                let speaker = try PageSpeaker(
+                let speaker = try CallingPage(
                     page: value(of: "page", in: request.query),
                     launch: value(of: "launch", in: request.query)
                 )

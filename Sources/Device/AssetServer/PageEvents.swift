@@ -43,7 +43,7 @@ package final class PageEvents: Sendable {
     /// The last events, from the oldest to the newest.
     package var recent: [PageEvent] { state.withLockedValue { $0.recent.events.map(\.event) } }
 
-    package func tell(_ event: PageEvent) {
+    package func notify(_ event: PageEvent) {
         withStreams { state in
             guard state.page.take(event) else { return }
             state.last += 1

@@ -46,7 +46,7 @@ package struct PageState: Equatable, Sendable {
         case .parameters(let tag): parameters = tag
         case .reload, .page: return true
         }
-        return self != before || event.isAlwaysTold
+        return self != before || event.isAlwaysSent
     }
 
     /// - Parameter releases: The stamps of the selections that are served now.
@@ -80,7 +80,7 @@ package enum PageEvent: Equatable, Sendable {
     /// A page that was shown from the stored copy has changed. The page requests the changes with the name of its visit.
     case page(target: String, visit: String, code: Int)
 
-    var isAlwaysTold: Bool {
+    var isAlwaysSent: Bool {
         switch self {
         case .checked, .failed, .reload, .page: true
         case .checking, .progress, .ready, .switched, .parameters: false

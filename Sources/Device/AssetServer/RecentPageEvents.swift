@@ -9,7 +9,7 @@ struct RecentPageEvents: Sendable {
     private(set) var events: [(number: Int, event: PageEvent)] = []
 
     mutating func add(_ event: PageEvent, number: Int) {
-        if case .progress = event, let last = events.lastIndex(where: { $0.event.isOfSync }),
+        if case .progress = event, let last = events.lastIndex(where: { $0.event.isSyncEvent }),
             case .progress = events[last].event
         {
             events.remove(at: last)
@@ -22,7 +22,7 @@ struct RecentPageEvents: Sendable {
 
 extension PageEvent {
     /// Whether the event begins, continues or ends a sync.
-    fileprivate var isOfSync: Bool {
+    fileprivate var isSyncEvent: Bool {
         switch self {
         case .checking, .progress, .checked, .failed: true
         case .ready, .switched, .parameters, .reload, .page: false

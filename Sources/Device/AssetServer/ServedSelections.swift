@@ -184,11 +184,12 @@ struct ServedSelections: Sendable {
         }
         if let page, page == previous.bundle || page == table.bundle { return page == previous.bundle }
         let old = previous.selection.table
-        let isOnlyThere = old?.asset(at: request.address.path) != nil && table.asset(at: request.address.path) == nil
-        guard page == nil, let referrer = request.referrer else { return isOnlyThere }
+        let isOnlyInPrevious =
+            old?.asset(at: request.address.path) != nil && table.asset(at: request.address.path) == nil
+        guard page == nil, let referrer = request.referrer else { return isOnlyInPrevious }
         if !hasNewPage { return true }
         let (before, after) = (old?.asset(at: referrer.path), table.asset(at: referrer.path))
-        return isOnlyThere || before != nil && before?.sha256 != after?.sha256
+        return isOnlyInPrevious || before != nil && before?.sha256 != after?.sha256
     }
 
     /// Remembers every page, and other requests only while there are two selections.

@@ -55,7 +55,9 @@ struct ServingFacts: Sendable {
     /// Routers put a slash into a name as `%2F`: `/package/@types%2Fnode`. A reload of such a page is no error.
     func passesAsSent(_ request: FileRequest) -> Bool {
         if delegate?.passesAsSent(request) ?? false { return true }
-        guard request.method == .GET || request.method == .HEAD, PageWish(request) == .page else { return false }
+        guard request.method == .GET || request.method == .HEAD, ExpectedResponse(request) == .page else {
+            return false
+        }
         return request.path.segments.first != PageAPI.prefix && request.path.segments.first != "local-filesystem"
     }
 
@@ -216,7 +218,7 @@ struct ServingFacts: Sendable {
                 after: request.headers.first(name: "Last-Event-ID") ?? PageAPI.after(in: request.query),
                 isPoll: PageAPI.isPoll(request.query)
             )
-        case .call(.enter): return .answer(Entrance.granted(nil))
+        case .call(.enter): return .answer(TokenExchange.granted(nil))
         case .call(let call):
             guard let host else {
                 return .answer(.stillStarting)

@@ -24,11 +24,11 @@ final class Awaited<Value: Sendable>: Sendable {
     /// Waits for the value, and returns nil if the task is cancelled first.
     func value() async -> Value? {
         let (stream, signal) = AsyncStream.makeStream(of: Never.self)
-        let isThere = state.withLockedValue { state in
+        let exists = state.withLockedValue { state in
             if state.value == nil { state.waiting.append(signal) }
             return state.value != nil
         }
-        if !isThere { for await _ in stream {} }
+        if !exists { for await _ in stream {} }
         return now
     }
 }

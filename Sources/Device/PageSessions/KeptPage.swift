@@ -11,17 +11,17 @@ package struct KeptPage: Sendable {
     /// Whether the server sent the page's tags.
     ///
     /// Otherwise they were computed here.
-    package let isOfProtocol: Bool
+    package let usesProtocol: Bool
     /// The server's own entity tag, unchanged.
     package let entityTag: String?
     package let lastModified: String?
 
-    package init(_ page: SplitPage, _ answer: HTTPHeaders, fields: HTTPHeaders, isOfProtocol: Bool, at time: UTCTime) {
+    package init(_ page: SplitPage, _ answer: HTTPHeaders, fields: HTTPHeaders, usesProtocol: Bool, at time: UTCTime) {
         self.init(
             page,
             fields: fields,
             savedAt: time,
-            isOfProtocol: isOfProtocol,
+            usesProtocol: usesProtocol,
             entityTag: answer.first(name: "ETag"),
             lastModified: answer.first(name: "Last-Modified")
         )
@@ -31,14 +31,14 @@ package struct KeptPage: Sendable {
         _ page: SplitPage,
         fields: HTTPHeaders,
         savedAt: UTCTime,
-        isOfProtocol: Bool,
+        usesProtocol: Bool,
         entityTag: String?,
         lastModified: String?
     ) {
         self.page = page
         self.fields = fields
         self.savedAt = savedAt
-        self.isOfProtocol = isOfProtocol
+        self.usesProtocol = usesProtocol
         self.entityTag = entityTag
         self.lastModified = lastModified
     }

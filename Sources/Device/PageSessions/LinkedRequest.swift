@@ -15,7 +15,7 @@ struct LinkedRequest: Equatable, Sendable {
     /// Nil for a request whose response is never stored.
     init?(_ request: FileRequest, in rules: ProxyRules) {
         guard request.method == .GET, request.upgrade == nil, !request.headers.contains(name: "Range"),
-            !request.headers.contains(name: "Authorization"), !Self.asksAnew(request.headers),
+            !request.headers.contains(name: "Authorization"), !Self.bypassesCache(request.headers),
             let rule = rules.rule(for: request.path), let pages = rule.pages, let upstream = rule.upstreams.first
         else { return nil }
         account = pages.account(of: request.headers)
@@ -26,7 +26,7 @@ struct LinkedRequest: Equatable, Sendable {
 
 extension LinkedRequest {
     /// Whether the client asks for a fresh response, as browsers do when a page is reloaded without their cache.
-    private static func asksAnew(_ fields: HTTPHeaders) -> Bool {
+    private static func bypassesCache(_ fields: HTTPHeaders) -> Bool {
         fields.cacheDirectives.contains("no-cache") || CacheDirectives(fields["Pragma"]).contains("no-cache")
     }
 }

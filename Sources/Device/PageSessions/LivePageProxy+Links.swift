@@ -30,9 +30,9 @@ extension LivePageProxy {
                 case .whole(let bytes) = await self.collected(stream, coding, limit: PageLimits.linked)
             else { return }
             let now = self.settings.now()
-            var record = ShelfRecord(savedAt: now, content: SHA1Digest(of: bytes), until: now.adding(time))
+            var record = DiskCacheRecord(savedAt: now, content: SHA1Digest(of: bytes), until: now.adding(time))
             record.fields = stream.headers.ofKeptPage
-            record.account = linked.account.map { ShelfRecord.name(of: $0) }
+            record.account = linked.account.map { DiskCacheRecord.name(of: $0) }
             self.disk.keepLinked(record, bytes, as: linked.key)
         }
     }

@@ -75,9 +75,9 @@ extension LivePageProxy {
     /// - Parameter hasVisitor: Whether a visitor waits for the response.
     func ask(_ visit: PageVisit, _ run: PageRun, hasVisitor: Bool) async {
         if run.shown == nil {
-            await askFirst(visit, run, hasVisitor: hasVisitor)
+            await loadFirst(visit, run, hasVisitor: hasVisitor)
         } else {
-            await askAgain(visit, run)
+            await revalidate(visit, run)
         }
         // Only the outcome remains, without pages.
         begin { [settings, table, name = run.name] in
@@ -86,7 +86,7 @@ extension LivePageProxy {
         }
     }
 
-    private func askFirst(_ visit: PageVisit, _ run: PageRun, hasVisitor: Bool) async {
+    private func loadFirst(_ visit: PageVisit, _ run: PageRun, hasVisitor: Bool) async {
         let answer = await fetch(visit.request.with(headers: visit.request.headers.asking(for: nil)))
         guard case .stream(let stream) = answer else {
             return finish(run, first: .nothing, own: hasVisitor ? answer : nil)
@@ -94,9 +94,9 @@ extension LivePageProxy {
         let reply = PageReply(stream)
         switch FirstLoad(reply, stream.headers, takesUntagged: visit.pages.takesUntagged) {
         case .pass: finish(run, first: .nothing, own: hasVisitor ? answer : nil)
-        case .askPlainly:
+        case .requestPlainly:
             let plain = hasVisitor ? await fetch(visit.request) : nil
-            switchOffIfAsked(reply, run)
+            switchOffIfRequested(reply, run)
             finish(run, first: .nothing, own: plain)
         case .collect: await collect(stream, reply, visit, run, hasVisitor: hasVisitor)
         }
@@ -109,7 +109,7 @@ extension LivePageProxy {
         run.end.set(nil)
     }
 
-    private func switchOffIfAsked(_ reply: PageReply, _ run: PageRun) {
+    private func switchOffIfRequested(_ reply: PageReply, _ run: PageRun) {
         guard reply.cacheOffline == .switchOff else { return }
         switchOff(run.place.session)
     }
@@ -173,14 +173,14 @@ extension LivePageProxy {
 
     private static func send(_ stream: ServedStream, _ coding: PageCoding, to flow: PageFlow) async throws {
         let decoder = try PageDecoder(coding)
-        try await stream.send { (piece) throws(ClientGone) in
+        try await stream.send { (piece) throws(ClientDisconnected) in
             // A page that is too large is cut off if it has no reader.
-            do { try await decoder.append(piece, to: flow) } catch { throw ClientGone() }
+            do { try await decoder.append(piece, to: flow) } catch { throw ClientDisconnected() }
         }
         try await decoder.finish(flow)
     }
 
-    private func askAgain(_ visit: PageVisit, _ run: PageRun) async {
+    private func revalidate(_ visit: PageVisit, _ run: PageRun) async {
         let asked = await within(PageLimits.answerTime) { await self.outcome(visit, run) }
         let (outcome, answered) = asked ?? (.plain, .late)
         finish(run, outcome, answered, visit)
@@ -258,7 +258,7 @@ extension LivePageProxy {
                 answered.fields,
                 fields: answered.isUpdate
                     ? run.shown?.fields.updated(by: answered.fields) ?? [:] : answered.fields.ofKeptPage,
-                isOfProtocol: answered.reply.isOfProtocol,
+                usesProtocol: answered.reply.usesProtocol,
                 at: now
             )
             page = kept
@@ -277,9 +277,9 @@ extension LivePageProxy {
         }
         if hasEnded { disk.drop(session.id) }
         let savedAt = run.shown?.savedAt ?? page?.savedAt ?? run.startedAt
-        run.end.set(PageRun.End(told: verdict.told, savedAt: savedAt))
-        if run.shown != nil, [PageResult.dataUpdate, PageResult.templateChange].contains(verdict.told.code) {
-            tell(.page(target: run.place.target, visit: run.name, code: verdict.told.code))
+        run.end.set(PageRun.End(result: verdict.result, savedAt: savedAt))
+        if run.shown != nil, [PageResult.dataUpdate, PageResult.templateChange].contains(verdict.result.code) {
+            notify(.page(target: run.place.target, visit: run.name, code: verdict.result.code))
         }
         if page != nil { beginLinks(answered.reply.links, of: visit) }
     }

@@ -95,12 +95,12 @@ package final class LivePageProxy: PageDelegate {
 
     package func connect(_ events: PageEvents) { self.events.withLockedValue { $0 = events } }
 
-    package func takes(_ request: FileRequest) -> Bool { PageCall.isOne(request) || proxy.takes(request) }
+    package func takes(_ request: FileRequest) -> Bool { PageCall.isPageCall(request) || proxy.takes(request) }
 
     package func passesAsSent(_ request: FileRequest) -> Bool { proxy.passesAsSent(request) }
 
     package func decide(_ request: FileRequest) -> FileDecision {
-        if PageCall.isOne(request) { return .later(.whole, answer(toCall:)) }
+        if PageCall.isPageCall(request) { return .later(.whole, answer(toCall:)) }
         if let visit = PageVisit(request, in: settings.rules) {
             return .later(.whole) { await self.answer(PageVisit($0, in: self.settings.rules) ?? visit) }
         }
@@ -154,7 +154,7 @@ package final class LivePageProxy: PageDelegate {
         }
     }
 
-    func tell(_ event: PageEvent) { events.withLockedValue(\.self)?.tell(event) }
+    func notify(_ event: PageEvent) { events.withLockedValue(\.self)?.notify(event) }
 }
 
 extension LivePageProxy {

@@ -23,7 +23,7 @@ struct PageAnswered: Sendable {
     }
 
     /// Whether the body is data only.
-    var isUpdate: Bool { reply.isOfProtocol && reply.templateChanged == false }
+    var isUpdate: Bool { reply.usesProtocol && reply.templateChanged == false }
 
     func adding(cookies: [String]) -> PageAnswered {
         var sum = self

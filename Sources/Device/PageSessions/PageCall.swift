@@ -14,7 +14,7 @@ struct PageCall {
     /// The visit's name, or nil for the last visit of the page.
     let visit: String?
 
-    static func isOne(_ request: FileRequest) -> Bool {
+    static func isPageCall(_ request: FileRequest) -> Bool {
         request.path.segments == [PageAPI.prefix, "page"] && (request.method == .GET || request.method == .HEAD)
     }
 
@@ -48,7 +48,7 @@ extension LivePageProxy {
         let cookies = table.withLockedValue {
             $0.takeLate(place.session, visit: call.visit, at: settings.now())
         }
-        return Self.json(.ok, end.told.json(savedAt: end.savedAt), HTTPHeaders(cookies.map { ("Set-Cookie", $0) }))
+        return Self.json(.ok, end.result.json(savedAt: end.savedAt), HTTPHeaders(cookies.map { ("Set-Cookie", $0) }))
     }
 
     private static var unknown: FileAnswer {

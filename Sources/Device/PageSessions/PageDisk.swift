@@ -11,8 +11,8 @@ import PatchStore
 /// Jobs run in the order in which they were added.
 final class PageDisk: Sendable {
     private let pool = NIOThreadPool(numberOfThreads: 1)
-    private let pages: Shelf
-    private let linked: Shelf
+    private let pages: DiskCache
+    private let linked: DiskCache
     private let now: @Sendable () -> UTCTime
     private let report: @Sendable (String) -> Void
     private let checkedAt = NIOLockedValueBox<UTCTime?>(nil)
@@ -22,14 +22,14 @@ final class PageDisk: Sendable {
     private let known = NIOLockedValueBox<Set<MD5Digest>>([])
 
     init(_ settings: LivePageProxy.Settings) {
-        pages = Shelf(
+        pages = DiskCache(
             folder: settings.folder,
             files: settings.files,
             suffix: "html",
             limit: settings.pagesOnDisk,
             contentLimit: PageLimits.page
         )
-        linked = Shelf(
+        linked = DiskCache(
             folder: settings.folder.at("links"),
             files: settings.files,
             suffix: "link",
@@ -92,14 +92,14 @@ final class PageDisk: Sendable {
     }
 
     func keep(_ page: KeptPage, as id: MD5Digest, of account: String?) {
-        var record = ShelfRecord(page)
-        record.account = account.map { ShelfRecord.name(of: $0) }
+        var record = DiskCacheRecord(page)
+        record.account = account.map { DiskCacheRecord.name(of: $0) }
         begin { [self, record] in keep(record, page.page.page, as: id, on: pages) }
     }
 
     /// Drops everything stored for an account.
     func drop(account: String) {
-        let name = ShelfRecord.name(of: account)
+        let name = DiskCacheRecord.name(of: account)
         begin { [self] in
             for shelf in [pages, linked] { shelf.drop { $0.account == name } }
             learn(linked.ids)
@@ -111,11 +111,11 @@ final class PageDisk: Sendable {
     }
 
     func switchOff(_ id: MD5Digest, until: UTCTime, at now: UTCTime) {
-        begin { [self] in keep(ShelfRecord(savedAt: now, until: until), [], as: id, on: pages) }
+        begin { [self] in keep(DiskCacheRecord(savedAt: now, until: until), [], as: id, on: pages) }
     }
 
     /// Stores a record, or drops it if it could not be read back.
-    private func keep(_ record: ShelfRecord, _ content: [UInt8], as id: MD5Digest, on shelf: Shelf) {
+    private func keep(_ record: DiskCacheRecord, _ content: [UInt8], as id: MD5Digest, on shelf: DiskCache) {
         guard record.isReadable else { return shelf.drop(id) }
         do throws(FileError) { try shelf.keep(record, content, as: id) } catch {
             report("a page could not be kept: \(error)")
@@ -150,7 +150,7 @@ final class PageDisk: Sendable {
         )
     }
 
-    func keepLinked(_ record: ShelfRecord, _ content: [UInt8], as id: MD5Digest) {
+    func keepLinked(_ record: DiskCacheRecord, _ content: [UInt8], as id: MD5Digest) {
         known.withLockedValue { _ = $0.insert(id) }
         begin { [self] in
             keep(record, content, as: id, on: linked)

@@ -13,7 +13,7 @@ extension HTTPHeaders {
         for name in ["If-None-Match", "If-Modified-Since", "If-Range"] { fields.remove(name: name) }
         // The body is checked and decoded here, and then sent by this server.
         fields.replaceOrAdd(name: "Accept-Encoding", value: "zstd, gzip")
-        if let kept, kept.isOfProtocol {
+        if let kept, kept.usesProtocol {
             fields.replaceOrAdd(name: "Accept-Encoding", value: "\(DictionaryCompressed.coding), zstd, gzip")
             let name = Base64.text(SHA256Digest(of: kept.page.page).bytes)
             fields.replaceOrAdd(name: DictionaryOffer.available, value: ":\(name):")
@@ -21,7 +21,7 @@ extension HTTPHeaders {
         let question = PageQuestion(pageTag: kept?.page.pageTag, templateTag: kept?.page.templateTag)
         for (name, value) in question.fields { fields.replaceOrAdd(name: name, value: value) }
         // A server that does not know the protocol knows only its own tag.
-        if let kept, !kept.isOfProtocol {
+        if let kept, !kept.usesProtocol {
             fields.remove(name: "If-None-Match")
             if let tag = kept.entityTag { fields.add(name: "If-None-Match", value: tag) }
             if let time = kept.lastModified { fields.add(name: "If-Modified-Since", value: time) }

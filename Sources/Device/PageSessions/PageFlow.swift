@@ -29,7 +29,7 @@ final class PageFlow: Sendable {
         var nextReader = 0
         var waiting: [AsyncStream<Never>.Continuation] = []
 
-        var bytesHere: Int { pieces.reduce(0) { $0 + $1.readableBytes } }
+        var bufferedBytes: Int { pieces.reduce(0) { $0 + $1.readableBytes } }
 
         /// The next step of a reader, and the tasks to wake for it.
         mutating func next(of reader: Int) -> (Next, [AsyncStream<Never>.Continuation]) {
@@ -74,7 +74,7 @@ final class PageFlow: Sendable {
     /// Appends a piece, and returns when there is room for more.
     ///
     /// - Throws: If the page is not stored and has no reader left.
-    func append(_ piece: ByteBuffer) async throws(ClientGone) {
+    func append(_ piece: ByteBuffer) async throws(ClientDisconnected) {
         changing { state in
             state.pieces.append(piece)
             state.size += piece.readableBytes
@@ -83,20 +83,20 @@ final class PageFlow: Sendable {
         }
         while let signal = try waitForRoom() {
             for await _ in signal {}
-            guard !Task.isCancelled else { throw ClientGone() }
+            guard !Task.isCancelled else { throw ClientDisconnected() }
         }
     }
 
-    private func waitForRoom() throws(ClientGone) -> AsyncStream<Never>? {
+    private func waitForRoom() throws(ClientDisconnected) -> AsyncStream<Never>? {
         let (isLeft, stream) = state.withLockedValue { state -> (Bool, AsyncStream<Never>?) in
             guard !state.isCollected else { return (false, nil) }
             guard !state.readers.isEmpty else { return (true, nil) }
-            guard state.bytesHere > PageLimits.ahead else { return (false, nil) }
+            guard state.bufferedBytes > PageLimits.ahead else { return (false, nil) }
             let (stream, signal) = AsyncStream.makeStream(of: Never.self)
             state.waiting.append(signal)
             return (false, stream)
         }
-        if isLeft { throw ClientGone() }
+        if isLeft { throw ClientDisconnected() }
         return stream
     }
 

@@ -18,7 +18,7 @@ final class PageRun: Sendable {
 
     /// The outcome that is reported to the page.
     struct End: Sendable {
-        let told: PageResult
+        let result: PageResult
         /// When the shown page was received from its server.
         let savedAt: UTCTime
     }

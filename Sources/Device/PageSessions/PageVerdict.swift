@@ -13,7 +13,7 @@ struct PageVerdict: Sendable {
     }
 
     let keeping: Keeping
-    let told: PageResult
+    let result: PageResult
 
     /// - Parameters:
     ///   - shown: The page that was shown while the server was asked, or nil if its server sent the page.
@@ -22,7 +22,7 @@ struct PageVerdict: Sendable {
         let offline = reply.cacheOffline ?? .keepAndRefresh
         if isOthers {
             keeping = .drop
-            told = PageResult(
+            result = PageResult(
                 code: shown == nil ? PageResult.firstLoad : PageResult.templateChange,
                 answered: reply.status,
                 isReload: shown != nil
@@ -41,7 +41,7 @@ struct PageVerdict: Sendable {
         case .plain where reply.status >= 500, .overloaded: keeping = .asItIs
         case .plain, .inconsistent: keeping = .drop
         }
-        told = PageResult(outcome, reply, page: page, shown: shown, offline: offline)
+        result = PageResult(outcome, reply, page: page, shown: shown, offline: offline)
     }
 
     private static func keeping(_ page: SplitPage?, _ offline: CacheOffline, isNew: Bool) -> Keeping {

@@ -106,8 +106,8 @@ struct SessionTable {
     ///
     /// Nil if a request is in progress, the page is in memory, or there are too many preloads.
     mutating func preload(_ place: PagePlace, found: Found, name: String, at now: UTCTime) -> PageRun? {
-        let isHere = unopened.contains { $0.run.place.session == place.session }
-        guard !isHere, running[place.session] == nil, unopened.count < PageLimits.preloads else { return nil }
+        let isAvailable = unopened.contains { $0.run.place.session == place.session }
+        guard !isAvailable, running[place.session] == nil, unopened.count < PageLimits.preloads else { return nil }
         guard case .start(let run) = meet(place, found: found, name: name, at: now) else { return nil }
         unopened.append((run, nil))
         return run

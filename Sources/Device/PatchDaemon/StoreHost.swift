@@ -19,10 +19,10 @@ package protocol StoreHost: Sendable {
     func trouble() async -> Failure?
 
     /// Returns when the daemon contacts the server next, and the reason.
-    func nextLook() async -> NextLook?
+    func nextContact() async -> NextContact?
 
     /// Runs one sync after the one in progress.
-    func sync(_ wish: SyncWish) async throws(SyncError) -> SyncReport
+    func sync(_ wish: SyncRequest) async throws(SyncError) -> SyncReport
 
     /// Starts the pending selection, and reloads open pages.
     func switchToPending() async throws(SyncError)
@@ -33,7 +33,7 @@ package protocol StoreHost: Sendable {
 }
 
 /// The options of one requested sync.
-package struct SyncWish: Equatable, Sendable {
+package struct SyncRequest: Equatable, Sendable {
     /// Whether the network is metered; nil for the device's setting.
     package var isMetered: Bool?
     package var retriesFailed = false
@@ -42,7 +42,7 @@ package struct SyncWish: Equatable, Sendable {
 }
 
 /// When the server is contacted next.
-package struct NextLook: Equatable, Sendable {
+package struct NextContact: Equatable, Sendable {
     package enum Reason: String, Sendable {
         /// The interval of the settings has passed.
         case interval

@@ -9,7 +9,7 @@ package enum IdleMemory {
     /// Gives free memory back to the system, and unmaps the pages of the program and its libraries.
     ///
     /// The system still caches those pages while it has room. All pages that are used again are mapped in about a millisecond.
-    package static func giveBack() { patchline_give_memory_back() }
+    package static func releaseMemory() { patchline_give_memory_back() }
 
     /// The processor time that this process has used.
     package static var processorTime: Duration { .microseconds(clock()) }
@@ -24,16 +24,16 @@ package struct IdleMemoryRule: Sendable {
     /// The processor time since the last return below which few pages can have been mapped.
     private static let unused = Duration.milliseconds(20)
 
-    private var lastLook: Duration
+    private var lastCheck: Duration
     private var lastTime: Duration
 
     /// - Parameter processorTime: The processor time when memory was returned after the start.
-    package init(processorTime: Duration) { (lastLook, lastTime) = (processorTime, processorTime) }
+    package init(processorTime: Duration) { (lastCheck, lastTime) = (processorTime, processorTime) }
 
     /// Whether to return memory now, one ``interval`` after the last check.
-    package mutating func givesBack(at processorTime: Duration) -> Bool {
-        defer { lastLook = processorTime }
-        guard processorTime - lastLook < Self.idle, processorTime - lastTime >= Self.unused else { return false }
+    package mutating func shouldRelease(at processorTime: Duration) -> Bool {
+        defer { lastCheck = processorTime }
+        guard processorTime - lastCheck < Self.idle, processorTime - lastTime >= Self.unused else { return false }
         lastTime = processorTime
         return true
     }

@@ -42,7 +42,7 @@ package struct Uploader: RequestDelegate {
 
     /// Removes incomplete uploads of an earlier process.
     package func tidy() async {
-        do throws(UploaderError) { try await folder.tidy() } catch { tell(error) }
+        do throws(UploaderError) { try await folder.tidy() } catch { reportDiskError(error) }
     }
 
     package func decide(_ request: FileRequest) -> FileDecision {
@@ -74,13 +74,13 @@ package struct Uploader: RequestDelegate {
     ) -> FileDecision {
         .later(intake) { request in
             do throws(UploaderError) { return try await work(request) } catch {
-                tell(error)
+                reportDiskError(error)
                 return error.answer
             }
         }
     }
 
-    private func tell(_ error: UploaderError) {
+    private func reportDiskError(_ error: UploaderError) {
         if case .disk(let error) = error { report("uploads: \(error)") }
     }
 

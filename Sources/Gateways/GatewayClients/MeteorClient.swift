@@ -55,14 +55,14 @@ package struct MeteorClient: Sendable {
     /// - Parameter fetcher: A fetcher of the server's `ROOT_URL`.
     package func check(_ record: MeteorRecord, from fetcher: some Fetcher) async throws(MeteorClientError) -> Outcome {
         let bytes = try await manifest(from: fetcher)
-        let manifest = try judged { () throws(MeteorError) in try MeteorManifest(bytes, for: folder.platform) }
+        let manifest = try mappingErrors { () throws(MeteorError) in try MeteorManifest(bytes, for: folder.platform) }
         let held = try folder.held()
         let device = record.device(
             compatibility: compatibility,
             holding: Set(held.map(\.manifest.version)),
             downloading: nil
         )
-        switch try judged({ () throws(MeteorError) in try MeteorDecision(manifest, on: device) }) {
+        switch try mappingErrors({ () throws(MeteorError) in try MeteorDecision(manifest, on: device) }) {
         case .ignore: return .ignored(manifest.version)
         case .ready: return .ready(manifest.version, downloaded: 0)
         case .download: break
@@ -70,7 +70,7 @@ package struct MeteorClient: Sendable {
         guard let current = try self.held(record.current) else { throw .meteor(.noRuntimeConfig) }
         let new = try folder.begin(manifest, bytes)
         let missing = try linked(new, from: held)
-        try judged { () throws(MeteorError) in try MeteorBudget(limit).check(missing) }
+        try mappingErrors { () throws(MeteorError) in try MeteorBudget(limit).check(missing) }
         try await download(missing, of: new, from: fetcher)
         try await page(of: new, over: try current.config(), from: fetcher)
         try folder.commit(new)
@@ -176,7 +176,7 @@ package struct MeteorClient: Sendable {
                         switch part {
                         case .head(let head):
                             // Checked before the body is received.
-                            try judged { () throws(MeteorError) in
+                            try mappingErrors { () throws(MeteorError) in
                                 try asset.check(status: 200, entityTag: head.validator)
                             }
                         case .bytes(let bytes):
@@ -195,7 +195,7 @@ package struct MeteorClient: Sendable {
                 throw refusal ?? error.code.map { .meteor(.assetStatus($0, url: asset.url)) } ?? .fetch(error)
             }
             let sha1 = digester.finish().sha1
-            try judged { () throws(MeteorError) in try asset.check(body: sha1) }
+            try mappingErrors { () throws(MeteorError) in try asset.check(body: sha1) }
         }
     }
 
@@ -209,7 +209,7 @@ package struct MeteorClient: Sendable {
         do throws(FetchError) {
             page = try await fetcher.document(Self.request(for: index, limit: Limits.meteorIndexPage)).bytes
         } catch { throw error.code.map { .meteor(.assetStatus($0, url: index.url)) } ?? .fetch(error) }
-        try judged { () throws(MeteorError) in
+        try mappingErrors { () throws(MeteorError) in
             try MeteorRuntimeConfig(page: page).check(version: new.manifest.version, current: current)
         }
         try await folder.fill(new.file(of: index)) { (writer) throws(MeteorClientError) in

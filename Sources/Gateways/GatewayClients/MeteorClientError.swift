@@ -32,6 +32,6 @@ func kept<Value>(_ work: () throws(FileError) -> Value) throws(MeteorClientError
     do throws(FileError) { return try work() } catch { throw .file(error) }
 }
 
-func judged<Value>(_ work: () throws(MeteorError) -> Value) throws(MeteorClientError) -> Value {
+func mappingErrors<Value>(_ work: () throws(MeteorError) -> Value) throws(MeteorClientError) -> Value {
     do throws(MeteorError) { return try work() } catch { throw .meteor(error) }
 }

@@ -185,7 +185,7 @@ package struct MeteorFolder: Sendable {
         let bytes = try kept { () throws(FileError) in
             try files.read(folder.at(manifestName), limit: Limits.meteorManifest)
         }
-        let manifest = try judged { () throws(MeteorError) in try MeteorManifest(bytes, for: platform) }
+        let manifest = try mappingErrors { () throws(MeteorError) in try MeteorManifest(bytes, for: platform) }
         return Held(place: folder, manifest: manifest, files: files)
     }
 }
@@ -196,7 +196,7 @@ extension MeteorFolder.Held {
         let page = try kept { () throws(FileError) in
             try files.read(file(of: .indexPage), limit: Limits.meteorIndexPage)
         }
-        return try judged { () throws(MeteorError) in try MeteorRuntimeConfig(page: page) }
+        return try mappingErrors { () throws(MeteorError) in try MeteorRuntimeConfig(page: page) }
     }
 
     /// The folders of its files: `app`, `app/img`, and the empty path for the root.

@@ -24,7 +24,7 @@ package struct APIProxy: RequestDelegate {
         ///
         /// They are hidden from upstreams, which cannot set them either.
         package var reservedCookies = "cdvToken"
-        package var standing = Standing.besidePages
+        package var placement = Placement.besidePages
         /// The filter that inspects answers, or nil to pass all of them unchanged.
         package var filter: (any AnswerFilter)?
         /// The most bytes of inspected answers that are kept at a time, all together.
@@ -37,7 +37,7 @@ package struct APIProxy: RequestDelegate {
         package var requests = 512
 
         /// The proxy's position.
-        package enum Standing: Equatable, Sendable {
+        package enum Placement: Equatable, Sendable {
             /// On a device. Pages reach the upstreams as if these were the pages' own server.
             case besidePages
             /// In front of a site. The site's server receives the client's address and `http` or `https`, the scheme that clients
@@ -67,7 +67,7 @@ package struct APIProxy: RequestDelegate {
     private let uploadClient: HTTPClient
     private let uploadLoop: any EventLoop
     /// The room for answers that ``Settings/filter`` inspects.
-    private let room: CollectingRoom
+    private let room: InspectionMemory
     private let slots: UpstreamSlots
     /// Called with one line about each upstream that did not answer.
     private let report: @Sendable (String) -> Void
@@ -94,7 +94,7 @@ package struct APIProxy: RequestDelegate {
             eventClient: events,
             uploadClient: uploads,
             uploadLoop: uploadLoop,
-            room: CollectingRoom(bytes: settings.collectedBytes),
+            room: InspectionMemory(bytes: settings.collectedBytes),
             slots: UpstreamSlots(limit: settings.requests, now: now, report: report),
             report: report
         )
@@ -129,7 +129,7 @@ package struct APIProxy: RequestDelegate {
         for (number, upstream) in upstreams.enumerated() {
             do throws(UpstreamFault) {
                 let answer = try await ask(upstream, request, by: rule)
-                order.isThere(upstream)
+                order.markAvailable(upstream)
                 return answer
             } catch {
                 // The client broke the request, and the server reports it.
@@ -143,17 +143,17 @@ package struct APIProxy: RequestDelegate {
             }
         }
         // The client has disconnected, so the answer is only for the log, where it shows that no server failed.
-        return .refused(Self.clientGone, message: "The client is gone.", headers: [:])
+        return .refused(Self.clientClosedRequest, message: "The client is gone.", headers: [:])
     }
 
     /// The status that nginx logs for it.
-    private static let clientGone = HTTPResponseStatus(statusCode: 499)
+    private static let clientClosedRequest = HTTPResponseStatus(statusCode: 499)
 
     private func ask(_ upstream: Upstream, _ request: FileRequest, by rule: ProxyRule) async throws(UpstreamFault)
         -> FileAnswer
     {
         if request.upgrade == "websocket" { return try await openTunnel(to: upstream, request, by: rule) }
-        let slot = try slots.take(upstream, for: slotClient(of: request), isEndless: request.asksForEventsAlone)
+        let slot = try slots.take(upstream, for: slotClient(of: request), isEndless: request.acceptsOnlyEventStream)
         do throws(UpstreamFault) {
             do throws(UpstreamFault) {
                 return try await pass(request, to: upstream, by: rule, slot)
@@ -168,7 +168,7 @@ package struct APIProxy: RequestDelegate {
     }
 
     private func slotClient(of request: FileRequest) -> UpstreamSlots.Client {
-        switch settings.standing {
+        switch settings.placement {
         case .besidePages: .path(request.spelledPath)
         case .inFrontOfSite(_, let proxies):
             .address(
@@ -184,7 +184,7 @@ package struct APIProxy: RequestDelegate {
         _ slot: UpstreamSlots.Slot
     ) async throws(UpstreamFault) -> FileAnswer {
         if request.hasBody { return try await passUpload(request, to: upstream, by: rule, slot) }
-        let client = request.asksForEvents ? eventClient : client
+        let client = request.acceptsEventStream ? eventClient : client
         let view = settings.filter?.view(of: request)
         let response: HTTPClientResponse
         do {
@@ -192,7 +192,7 @@ package struct APIProxy: RequestDelegate {
         } catch { throw UpstreamFault(error) }
         // A 101, which no request here asks for.
         guard response.status.code >= 200 else { throw .malformed }
-        if response.headers.isOfEvents { try slot.becomesEndless() } else { slot.isNotEndless() }
+        if response.headers.isEventStream { try slot.becomesEndless() } else { slot.isNotEndless() }
         if let view { return try await pass(response, through: view, of: upstream, by: rule, slot) }
         return .stream(
             stream(response, of: upstream, by: rule) { write in
@@ -224,7 +224,7 @@ package struct APIProxy: RequestDelegate {
             throw UpstreamFault(error)
         }
         guard response.status.code >= 200 else { throw .malformed }
-        if response.headers.isOfEvents {
+        if response.headers.isEventStream {
             do throws(UpstreamFault) { try slot.becomesEndless() } catch {
                 stall.end()
                 throw error
@@ -254,7 +254,7 @@ package struct APIProxy: RequestDelegate {
             status: response.status,
             headers: fields(response.headers, of: upstream, by: rule),
             length: Self.length(response.headers),
-            isEndless: response.headers.isOfEvents,
+            isEndless: response.headers.isEventStream,
             send: send
         )
     }
@@ -293,7 +293,7 @@ package struct APIProxy: RequestDelegate {
                 status: response.status,
                 headers: passed,
                 length: Self.length(response.headers),
-                isEndless: response.headers.isOfEvents
+                isEndless: response.headers.isEventStream
             ) { [copy] write in
                 defer { slot.end() }
                 guard let copy else {
@@ -324,7 +324,7 @@ package struct APIProxy: RequestDelegate {
 
     /// Returns the fields that the upstream receives.
     func asks(_ request: FileRequest, of upstream: Upstream) -> HTTPHeaders {
-        switch settings.standing {
+        switch settings.placement {
         case .besidePages: HTTPHeaders(of: request, for: upstream, reservedCookies: settings.reservedCookies)
         case .inFrontOfSite(let scheme, let proxies):
             HTTPHeaders(
@@ -339,7 +339,7 @@ package struct APIProxy: RequestDelegate {
 
     /// Returns the fields that the client receives.
     func fields(_ fields: HTTPHeaders, of upstream: Upstream, by rule: ProxyRule) -> HTTPHeaders {
-        switch settings.standing {
+        switch settings.placement {
         case .besidePages:
             HTTPHeaders(
                 from: fields,
@@ -385,21 +385,21 @@ extension FileRequest {
 
     fileprivate var hasBody: Bool { stream.map { $0.length != 0 } ?? false }
 
-    fileprivate var asksForEvents: Bool {
+    fileprivate var acceptsEventStream: Bool {
         headers["Accept"].contains { $0.lowercased().contains("text/event-stream") }
     }
 
     /// Whether the answer can only be a stream, as for an EventSource of a page.
     ///
     /// Other clients accept a document as well, and the head of the answer shows which of the two it is.
-    fileprivate var asksForEventsAlone: Bool {
+    fileprivate var acceptsOnlyEventStream: Bool {
         let types = headers["Accept"]
         return !types.isEmpty && types.allSatisfy { $0.lowercased() == "text/event-stream" }
     }
 }
 
 extension HTTPHeaders {
-    fileprivate var isOfEvents: Bool {
+    fileprivate var isEventStream: Bool {
         first(name: "Content-Type")?.lowercased().hasPrefix("text/event-stream") == true
     }
 }

@@ -3,7 +3,7 @@ import NIOCore
 
 /// The body of an upstream's answer, of which a limited part is kept for inspection.
 actor CollectedBody {
-    private let room: CollectingRoom
+    private let room: InspectionMemory
     private var pieces: HTTPClientResponse.Body.AsyncIterator
     /// The pieces that were read but not sent.
     private var read: [ByteBuffer] = []
@@ -14,13 +14,13 @@ actor CollectedBody {
     /// They are given back when this object is released.
     private var taken = 0
 
-    init(_ body: HTTPClientResponse.Body, room: CollectingRoom) {
+    init(_ body: HTTPClientResponse.Body, room: InspectionMemory) {
         self.room = room
         pieces = body.makeAsyncIterator()
     }
 
     deinit {
-        room.giveBack(taken)
+        room.release(taken)
     }
 
     /// Returns the whole body, or nil if it exceeds `limit` or the room.

@@ -15,9 +15,9 @@ struct PacedBody: AsyncSequence, Sendable {
         fileprivate let stall: UploadStall
 
         mutating func next() async throws -> ByteBuffer? {
-            try await stall.pieceIsTaken()
+            try await stall.waitUntilTaken()
             let piece = try await pieces.next()
-            if piece != nil { stall.pieceIsGiven() }
+            if piece != nil { stall.pieceDelivered() }
             return piece
         }
     }
@@ -85,7 +85,7 @@ final class UploadStall: Sendable {
         state.withLockedValue { $0.timer?.cancel() }
     }
 
-    fileprivate func pieceIsGiven() {
+    fileprivate func pieceDelivered() {
         let next = loop.scheduleTask(in: limit) { [state] in
             state.withLockedValue { state in
                 state.isStalled = true
@@ -98,7 +98,7 @@ final class UploadStall: Sendable {
         }
     }
 
-    fileprivate func pieceIsTaken() async throws {
+    fileprivate func waitUntilTaken() async throws {
         let last = state.withLockedValue { $0.timer.take() }
         guard let last else { return }
         last.cancel()

@@ -12,11 +12,11 @@ extension PatternNode {
     static let rest = PatternNode.repeated(.one(.any), least: 0, most: nil)
 
     /// Whether the node matches no character.
-    var takesNothing: Bool {
+    var matchesNothing: Bool {
         switch self {
         case .one: false
-        case .sequence(let nodes), .either(let nodes): nodes.allSatisfy(\.takesNothing)
-        case .repeated(let node, least: _, let most): most == 0 || node.takesNothing
+        case .sequence(let nodes), .either(let nodes): nodes.allSatisfy(\.matchesNothing)
+        case .repeated(let node, least: _, let most): most == 0 || node.matchesNothing
         }
     }
 
@@ -152,7 +152,7 @@ struct PatternParser {
             return node
         }
         // Repeating a node that matches no character has no effect, and counting the repetitions would never end.
-        guard !node.takesNothing else { throw .nothingToRepeat(at: start) }
+        guard !node.matchesNothing else { throw .nothingToRepeat(at: start) }
         // A lazy repetition matches the same paths.
         _ = take("?")
         if next == "*" || next == "+" || next == "{" { throw .nothingToRepeat(at: position) }

@@ -31,7 +31,7 @@ enum UpstreamFault: Error, Equatable, Sendable {
         }
         let fault = TransportFault(error)
         switch fault {
-        case .connectTimedOut, .handshakeTimedOut, .noConnection(_, _, inTime: false): self = .connectTimedOut
+        case .connectTimedOut, .handshakeTimedOut, .noConnection(_, _, withinDeadline: false): self = .connectTimedOut
         case .noConnection, .noAddress: self = .unreachable
         case .socket: self = fault.isBeforeRequest ? .unreachable : .closed
         case .tls: self = .notTrusted

@@ -23,7 +23,7 @@ final class UpstreamOrder: Sendable {
         missing.withLockedValue { $0[upstream] = end }
     }
 
-    func isThere(_ upstream: Upstream) {
+    func markAvailable(_ upstream: Upstream) {
         missing.withLockedValue { _ = $0.removeValue(forKey: upstream) }
     }
 }

@@ -26,14 +26,14 @@ final class UpstreamSlots: Sendable {
         deinit { end() }
 
         func end() {
-            slots.state.withLockedValue { $0.pools[upstream.origin]?.giveBack(slot) }
+            slots.state.withLockedValue { $0.pools[upstream.origin]?.release(slot) }
         }
 
         /// - Throws: `tooManyStreams` if endless answers have no room. The caller drops the answer.
         func becomesEndless() throws(UpstreamFault) {
             let fits = slots.state.withLockedValue { $0.pools[upstream.origin]?.becomesEndless(slot) ?? true }
             guard fits else {
-                slots.tellRefusal(by: upstream)
+                slots.reportRefusal(by: upstream)
                 throw .tooManyStreams
             }
         }
@@ -69,10 +69,10 @@ final class UpstreamSlots: Sendable {
     func take(_ upstream: Upstream, for client: Client, isEndless: Bool) throws(UpstreamFault) -> Slot {
         let time = now()
         let slot = state.withLockedValue { state in
-            state.pools[upstream.origin, default: SharedSlots(RoomRule(limit: limit))].take(for: client, at: time)
+            state.pools[upstream.origin, default: SharedSlots(CapacityRule(limit: limit))].take(for: client, at: time)
         }
         guard let slot else {
-            tellRefusal(by: upstream)
+            reportRefusal(by: upstream)
             throw .busy
         }
         let taken = Slot(self, upstream, slot)
@@ -81,7 +81,7 @@ final class UpstreamSlots: Sendable {
         return taken
     }
 
-    private func tellRefusal(by upstream: Upstream) {
+    private func reportRefusal(by upstream: Upstream) {
         let time = now()
         guard let refused = state.withLockedValue({ $0.refusals.add(at: time) }) else { return }
         let requests = refused == 1 ? "1 request" : "\(refused) requests"

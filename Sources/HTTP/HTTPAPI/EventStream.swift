@@ -36,7 +36,7 @@ package struct EventStream: Sendable {
         let wakes = hub.wakes(for: user)
         try await write(ByteBuffer(string: "retry: 1000\n\n"))
         var position = position
-        guard try await tell(after: &position, write) else { return }
+        guard try await sendPending(after: &position, write) else { return }
         let isPushedOut = NIOLockedValueBox(false)
         try await withThrowingTaskGroup(of: Void.self) { group in
             let (ticks, tick) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
@@ -53,19 +53,21 @@ package struct EventStream: Sendable {
             defer { group.cancelAll() }
             for await _ in ticks {
                 let before = position
-                guard try await tell(after: &position, write) else { return }
+                guard try await sendPending(after: &position, write) else { return }
                 // A tick of the beat may replace one for news, so the position decides.
                 if position == before, !isPushedOut.withLockedValue(\.self) {
                     try await write(ByteBuffer(string: ":\n\n"))
                 }
             }
-            guard isPushedOut.withLockedValue(\.self), try await tell(after: &position, write) else { return }
+            guard isPushedOut.withLockedValue(\.self), try await sendPending(after: &position, write) else { return }
             try await write(Self.missed(0))
         }
     }
 
     /// - Returns: False if the listener is too far behind, which ends the stream.
-    private func tell(after position: inout Int, _ write: ServedStream.Write) async throws(ClientGone) -> Bool {
+    private func sendPending(after position: inout Int, _ write: ServedStream.Write) async throws(ClientDisconnected)
+        -> Bool
+    {
         while true {
             switch hub.news(after: position) {
             case .missed(let count):

@@ -5,15 +5,15 @@ package import HTTPCore
 /// Pure. Progress restarts the count: a bad line is slow, and no reason to give up.
 package struct Attempts {
     private let limit: Int
-    private let longestWish: Duration
+    private let longestRetryAfter: Duration
     private var backoff = Backoff.device
     /// Consecutive failures without a byte of progress.
     private var failures = 0
 
     package init(_ deadlines: Deadlines) {
         limit = deadlines.retries
-        longestWish = deadlines.retryAfter
-        backoff.patience = .upTo(longestWish)
+        longestRetryAfter = deadlines.retryAfter
+        backoff.patience = .upTo(longestRetryAfter)
     }
 
     package enum Next: Equatable {
@@ -28,7 +28,7 @@ package struct Attempts {
     package mutating func failed(_ errors: [FetchError], progress: Bool, random: Double) -> Next {
         if progress { failures = 0 }
         failures += 1
-        let asked = errors.compactMap { $0.retryAfter?.upTo(longestWish) }.min()
+        let asked = errors.compactMap { $0.retryAfter?.upTo(longestRetryAfter) }.min()
         guard failures <= limit, errors.contains(where: \.isWorthRetrying),
             let wait = backoff.wait(failures: failures, asked: asked, random: random)
         else { return .giveUp }

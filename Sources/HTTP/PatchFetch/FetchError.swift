@@ -92,7 +92,7 @@ extension FetchError: CustomStringConvertible {
     }
 
     /// Whether the server sent or announced bytes that are not signed, or answered in a way that HTTP does not allow.
-    package var isLie: Bool {
+    package var isServerFault: Bool {
         switch self {
         // Some servers compress every file, even if it becomes larger. The bytes are correct.
         case .badForm(_, .notSmaller): false

@@ -40,7 +40,7 @@ enum HTTPAnswer: Equatable {
                 self = Self.part(headers, request, resume)
             } else {
                 // Some servers send a 206 for every request.
-                guard headers.isOfWholeFile else { throw .status(path, code: status) }
+                guard headers.coversWholeFile else { throw .status(path, code: status) }
                 self = try Self.whole(headers, request)
             }
         case 304 where tag != nil: self = .notModified
@@ -162,7 +162,7 @@ extension HTTPHeaders {
     }
 
     /// Whether a 206 contains the whole file.
-    fileprivate var isOfWholeFile: Bool {
+    fileprivate var coversWholeFile: Bool {
         guard let range = first(name: "content-range").flatMap({ ContentRange($0) }) else { return false }
         return range.first == 0 && range.last == range.total - 1
     }

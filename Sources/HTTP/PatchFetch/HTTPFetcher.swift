@@ -26,7 +26,7 @@ package struct HTTPFetcher: Fetcher {
         /// Waits, to keep the rate.
         package var sleep: @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) }
         /// Called with the `Date` of each answer, as the server writes it (RFC 9110 §6.6.1).
-        package var hearsDate: (@Sendable (String) -> Void)?
+        package var onDate: (@Sendable (String) -> Void)?
         /// The most redirects that are followed for one file.
         ///
         /// Only redirects to another path of the same server are followed.
@@ -142,7 +142,7 @@ package struct HTTPFetcher: Fetcher {
             HTTPClientRequest(request, at: url ?? places.url(request), unless: tag),
             deadline: .now() + TimeAmount(request.deadline)
         )
-        if let hears = settings.hearsDate, let date = response.headers.first(name: "date") { hears(date) }
+        if let hears = settings.onDate, let date = response.headers.first(name: "date") { hears(date) }
         let status = Int(response.status.code)
         if status == 404 { try await finish(response, by: end) }
         let server = places.server(of: request)

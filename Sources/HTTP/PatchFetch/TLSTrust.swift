@@ -51,7 +51,7 @@ package struct TLSTrust: Sendable {
         configuration.tlsConfiguration = self.configuration
         // Runs after the handshake and before any request is written. If it fails, no request is sent.
         configuration.http1_1ConnectionDebugInitializer = { [pins] channel in
-            AnswerGuard.stand(on: channel) { channel in
+            AnswerGuard.install(on: channel) { channel in
                 guard !pins.isEmpty else { return }
                 try Self.check(try channel.pipeline.syncOperations.nioSSL_peerCertificate(), pins)
             }

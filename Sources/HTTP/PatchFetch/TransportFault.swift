@@ -19,7 +19,7 @@ package enum TransportFault: Error, Equatable, Sendable {
     /// There is no TLS handshake within the time limit. Nothing of the request was sent.
     case handshakeTimedOut
     /// No address of the host accepted the connection.
-    case noConnection(host: String, port: Int, inTime: Bool)
+    case noConnection(host: String, port: Int, withinDeadline: Bool)
     /// The name service has no address of the host, or does not answer. Nothing was sent.
     case noAddress(host: String)
     /// The socket's error.
@@ -88,7 +88,7 @@ package enum TransportFault: Error, Equatable, Sendable {
         case let error as ChannelError: self = error.isConnectTimeout ? .connectTimedOut : .endedEarly(.channel)
         case let error as NIOConnectionError where error.connectionErrors.isEmpty: self = .noAddress(host: error.host)
         case let error as NIOConnectionError:
-            self = .noConnection(host: error.host, port: error.port, inTime: !error.hasTimedOut)
+            self = .noConnection(host: error.host, port: error.port, withinDeadline: !error.hasTimedOut)
         case is ServerNameError: self = .tls(.otherName)
         case let error as NIOSSLExtraError: self = .tls(error == .failedToValidateHostname ? .otherName : .ended)
         case let fault as TLSFault: self = .tls(.fault(fault))

@@ -1,7 +1,7 @@
 /// A part of a template that differs in each response, so that clients never have the template already.
 struct ChangingPart: Equatable {
     let place: Int
-    let matter: PageDoubt.Matter
+    let matter: PageWarning.Matter
 
     /// The maximum length of a tag that is searched, in bytes.
     private static let tag = 4_096
@@ -17,7 +17,7 @@ struct ChangingPart: Equatable {
     ]
 
     /// Whether an element that may have a nonce or token begins here.
-    private static func isLookedAt(_ place: Int, in search: ByteSearch) -> Bool {
+    private static func mayCarryNonce(_ place: Int, in search: ByteSearch) -> Bool {
         search.holds("script", at: place) || search.holds("style", at: place) || search.holds("link", at: place)
             || search.holds("meta", at: place) || search.holds("input", at: place)
     }
@@ -38,7 +38,7 @@ struct ChangingPart: Equatable {
                     place = max(place, first.range.upperBound)
                     continue
                 }
-                guard isLookedAt(place, in: search) else { continue }
+                guard mayCarryNonce(place, in: search) else { continue }
                 let attributes = Attributes(after: start, in: search, limit: tag)
                 // Each byte is searched once, even in a tag without an end.
                 place = attributes.end

@@ -10,7 +10,7 @@ package enum PageLimits {
     package static let blocks = 10_000
     package static let update = 16_000_000
     /// The number of doubts reported for one page.
-    package static let doubts = 100
+    package static let warnings = 100
     /// The size of one header field.
     package static let field = 8_192
     package static let links = 100

@@ -44,9 +44,9 @@ package enum PageOutcome: Sendable {
         switch reply.status {
         case 304: self = kept == nil ? .inconsistent(.notModifiedWithoutPage) : .notModified
         case 503: self = .overloaded
-        case 200 where reply.isOfProtocol && reply.templateChanged == false:
+        case 200 where reply.usesProtocol && reply.templateChanged == false:
             self.init(data: body, by: reply, kept: kept)
-        case 200 where reply.isOfProtocol:
+        case 200 where reply.usesProtocol:
             let page = SplitPage(body)
             guard page.pageTag == reply.pageTag else {
                 self = .inconsistent(.pageTag)

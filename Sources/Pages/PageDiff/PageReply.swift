@@ -28,7 +28,7 @@ package struct PageReply: Sendable {
     /// Whether the server speaks the protocol.
     ///
     /// Other responses are ordinary pages.
-    package var isOfProtocol: Bool {
+    package var usesProtocol: Bool {
         cacheOffline != nil && pageTag != nil && templateTag != nil && templateChanged != nil
     }
 }

@@ -30,7 +30,7 @@ package struct PublishedApp: Sendable {
     ) async throws(ServiceError) {
         let tree = PublishedTree(app: app, client: client, place: place)
         (self.app, self.tree) = (app, tree)
-        let anchor = try judged { () throws(TrustError) in try TrustedRoot(anchor: root) }
+        let anchor = try mappingErrors { () throws(TrustError) in try TrustedRoot(anchor: root) }
         let root = IdentityQuestion.KnownRoot(version: anchor.version, sha256: anchor.envelope.identity)
         if place == .service {
             try await client.trying { () async throws(ServiceError) in try await client.identify(app, root: root) }
@@ -94,12 +94,12 @@ package struct PublishedApp: Sendable {
             throw .malformed(FormatError("answer", field: field, rule: AnswerRule.older(than: current)))
         }
         let envelope = try await tree.envelope(channel, version: version)
-        try judged { () throws(TrustError) in try keys.check(envelope, role: channel.text) }
+        try mappingErrors { () throws(TrustError) in try keys.check(envelope, role: channel.text) }
         let role: TargetsRole
         do throws(FormatError) { role = try TargetsRole(envelope, name: channel.text) } catch {
             throw .trust(.malformed(error))
         }
-        try judged { () throws(TrustError) in try role.header.check(for: app, role: channel.text) }
+        try mappingErrors { () throws(TrustError) in try role.header.check(for: app, role: channel.text) }
         let offered = role.header.version
         guard offered == version else {
             throw .trust(.wrongVersion(role: channel.text, offered: offered, expected: version))
@@ -137,7 +137,7 @@ package struct PublishedApp: Sendable {
             let before = try await tree.envelope(channel, version: version - 1)
             return ReleaseHeader.Base(roleVersion: version - 1, sha256: before.identity)
         } catch .problem(let problem) where tree.isAbsent(problem) {
-            return ReleaseHeader.Base(roleVersion: version - 1, sha256: .nobodyKnows)
+            return ReleaseHeader.Base(roleVersion: version - 1, sha256: .unavailable)
         }
     }
 }
@@ -156,7 +156,7 @@ extension ServiceClient {
 
 extension SHA256Digest {
     /// Replaces a displayed digest whose bytes are no longer available.
-    fileprivate static var nobodyKnows: SHA256Digest {
+    fileprivate static var unavailable: SHA256Digest {
         guard let digest = SHA256Digest(hex: String(repeating: "0", count: 64)) else {
             preconditionFailure("64 digits are a digest")
         }

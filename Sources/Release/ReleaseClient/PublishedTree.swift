@@ -44,12 +44,13 @@ package struct PublishedTree: Sendable {
     ) async throws(ServiceError) -> TrustedRepository {
         var walk = start
         while true {
-            switch try judged({ [walk] () throws(TrustError) in try walk.next() }) {
+            switch try mappingErrors({ [walk] () throws(TrustError) in try walk.next() }) {
             case .done(let repository): return repository
-            case .recall(let role): try judged { () throws(TrustError) in try walk.recall(known?.bytes(of: role)) }
+            case .recall(let role):
+                try mappingErrors { () throws(TrustError) in try walk.recall(known?.bytes(of: role)) }
             case .fetch(let request):
                 if let bytes = try await bytes(request) {
-                    let outcome = try judged { () throws(TrustError) in try walk.take(bytes) }
+                    let outcome = try mappingErrors { () throws(TrustError) in try walk.take(bytes) }
                     if case .older(let offered, let trusted) = outcome {
                         throw .trust(.rolledBack(role: "timestamp", offered: offered, trusted: trusted))
                     }
@@ -103,9 +104,9 @@ package struct PublishedTree: Sendable {
     }
 
     func target(_ path: TargetPath, _ file: TargetFile) async throws(ServiceError) -> [UInt8] {
-        let sha256 = try judged { () throws(TrustError) in try file.requiredSHA256(of: path.text) }
+        let sha256 = try mappingErrors { () throws(TrustError) in try file.requiredSHA256(of: path.text) }
         let bytes = try await bytes(URLLayout.target(path, sha256: sha256), limit: min(file.length, Limits.manifest))
-        try judged { () throws(TrustError) in try file.check(bytes, name: path.text) }
+        try mappingErrors { () throws(TrustError) in try file.check(bytes, name: path.text) }
         return bytes
     }
 
@@ -116,6 +117,6 @@ package struct PublishedTree: Sendable {
     }
 }
 
-func judged<Value>(_ rule: () throws(TrustError) -> Value) throws(ServiceError) -> Value {
+func mappingErrors<Value>(_ rule: () throws(TrustError) -> Value) throws(ServiceError) -> Value {
     do throws(TrustError) { return try rule() } catch { throw .trust(error) }
 }

@@ -92,7 +92,7 @@ public actor ScriptedApp {
         appSettings.runsScripts = true
         app = try await PatchlineApp(store: path, settings: appSettings) { event in
             report(.app(event))
-            if event.changesWhatRuns { whenNews.yield(.changed) }
+            if event.changesRunningVersion { whenNews.yield(.changed) }
         }
     }
 
@@ -125,7 +125,7 @@ public actor ScriptedApp {
     private func take(_ news: News) async {
         switch news {
         case .changed: await run()
-        case .failed(let failure): await tell(failure)
+        case .failed(let failure): await handle(failure)
         }
     }
 
@@ -151,8 +151,8 @@ public actor ScriptedApp {
     /// Reports a failed script, which rolls back its version if that is on trial.
     ///
     /// A damaged file does not count against its version.
-    private func tell(_ failure: PatchFailure) async {
-        guard let launch, failure.isOfTheScript,
+    private func handle(_ failure: PatchFailure) async {
+        guard let launch, failure.isScriptFault,
             let script = launch.scripts.first(where: {
                 $0.version.patch == failure.patch && $0.version.version == failure.version
             })
@@ -169,7 +169,7 @@ public actor ScriptedApp {
 }
 
 extension PatchlineApp.Event {
-    fileprivate var changesWhatRuns: Bool {
+    fileprivate var changesRunningVersion: Bool {
         switch self {
         case .nothingInstalled, .serving, .rolledBack, .withdrawn, .following, .damaged: true
         case .confirmed, .unproven, .superseded, .syncing, .synced, .putOff, .syncFailed, .parametersChanged, .trouble:
@@ -179,7 +179,7 @@ extension PatchlineApp.Event {
 }
 
 extension PatchFailure {
-    fileprivate var isOfTheScript: Bool {
+    fileprivate var isScriptFault: Bool {
         switch kind {
         case .missing, .altered: false
         case .notUTF8, .tooLarge, .syntax, .thrown, .timeLimit, .memoryLimit, .wrongResult: true

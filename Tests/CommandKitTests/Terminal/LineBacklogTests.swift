@@ -26,9 +26,9 @@ struct LineBacklogTests {
         #expect(backlog.waiting == bytes("wo\n") && backlog.lost == 1)
         backlog.failed()
         #expect(backlog.waiting == bytes("wo\n") && backlog.lost == 1)
-        #expect(!backlog.owesNotice, "the line is finished first")
+        #expect(!backlog.isNoticeDue, "the line is finished first")
         backlog.wrote(3)
-        #expect(backlog.owesNotice)
+        #expect(backlog.isNoticeDue)
     }
 
     @Test func `are all lost where none was begun, also one without its end`() {
@@ -45,13 +45,13 @@ struct LineBacklogTests {
         backlog.failed()
         let notice = bytes("1 line was lost\n")
         backlog.wrote(0, ofNotice: notice)
-        #expect(backlog.owesNotice)
+        #expect(backlog.isNoticeDue)
         backlog.wrote(6, ofNotice: notice)
         #expect(backlog.waiting == Array(notice.dropFirst(6)) && backlog.lost == 0)
         backlog.add(bytes("two\n"))
         backlog.failed()
         #expect(backlog.waiting == Array(notice.dropFirst(6)) && backlog.lost == 1)
         backlog.wrote(10)
-        #expect(backlog.owesNotice && !backlog.isEmpty)
+        #expect(backlog.isNoticeDue && !backlog.isEmpty)
     }
 }

@@ -172,8 +172,8 @@ struct PromptTests {
             var typed: [String] = []
             while let answer = try question.next() { typed.append(String(decoding: answer.bytes, as: UTF8.self)) }
             #expect(typed == ["one", "two", "three"])
-            let told = person.seen().split(separator: "\r\n").filter { $0 == "that does not open it; once more" }
-            #expect(told.count == 2)
+            let reported = person.seen().split(separator: "\r\n").filter { $0 == "that does not open it; once more" }
+            #expect(reported.count == 2)
         }
     }
 

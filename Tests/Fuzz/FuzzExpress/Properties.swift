@@ -34,7 +34,7 @@ func attempt(_ bytes: [UInt8]) {
         require(!ExpressDifference.isPossible(from: express.parts), "what can be named can be written")
         return
     }
-    require(ExpressDifference.isOne(body), "a difference begins as one")
+    require(ExpressDifference.isDifference(body), "a difference begins as one")
     require((try? ExpressDifference.plain(body, from: Base.parts)) == plain, "a difference is the plain answer again")
 }
 

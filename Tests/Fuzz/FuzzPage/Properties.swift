@@ -10,8 +10,8 @@ func attempt(_ bytes: [UInt8]) {
         require(block.range.count > "<!--sonicdiff--><!--sonicdiff-end-->".utf8.count, "a block has something in it")
         end = block.range.upperBound
     }
-    require(page.doubts.count <= PageLimits.doubts, "doubts are few")
-    require(page.doubts.map(\.line) == page.doubts.map(\.line).sorted(), "doubts are in the page's order")
+    require(page.warnings.count <= PageLimits.warnings, "doubts are few")
+    require(page.warnings.map(\.line) == page.warnings.map(\.line).sorted(), "doubts are in the page's order")
     if let data = page.data {
         require(data.page(of: page.template) == bytes, "template and data make the page")
         for members in [data.members, data.members.reversed()] {

@@ -41,7 +41,7 @@ struct ControlServerTests {
             #expect(sync.body.contains(states), "\(sync)")
             let status = try await host.curl("\(store)/status")
             let device = try host.device()
-            #expect(status.says(try device.status().json(device.configuration)))
+            #expect(status.hasBody(try device.status().json(device.configuration)))
             #expect(status.json?["phase"] == .text("pending"))
             let switched = try await host.curl("\(store)/switch", "-X", "POST")
             guard case .string(let launch)? = switched.json?["launch"] else {
@@ -68,12 +68,12 @@ struct ControlServerTests {
             #expect(overview.body.contains(#""next":{"reason":"interval","seconds":900}"#), "\(overview)")
             #expect(overview.json?["pages"]?["url"] == host.pages().map { .text($0.url) })
             #expect(
-                try await host.curl("/v1/stores").says(.fields([("stores", .array([try #require(overview.json)]))]))
+                try await host.curl("/v1/stores").hasBody(.fields([("stores", .array([try #require(overview.json)]))]))
             )
             let explained = try await host.curl("\(store)/explain?patch=web&version=2&at=2026-12-24T18%3A00%3A00Z")
             let whole = try #require(try device.explanation(at: UTCTime("2026-12-24T18:00:00Z")))
             let web = try #require(PatchID("web"))
-            #expect(explained.says(whole.only(web, VersionLabel("2")).json(device.configuration)), "\(explained)")
+            #expect(explained.hasBody(whole.only(web, VersionLabel("2")).json(device.configuration)), "\(explained)")
             #expect(
                 problem(try await host.curl("\(store)/explain?patch=web&version=9"))
                     == "409 refused: web@9 is not listed"
@@ -90,7 +90,7 @@ struct ControlServerTests {
             #expect(log.body.hasPrefix(#"{"lines":[{"at":"#) && log.body.contains(#""event":"updateDone""#), "\(log)")
             #expect(!log.body.contains(launch.text), "no token stands in the log")
             #expect(try await host.curl("\(store)/log?since=2999-01-01T00:00:00Z").body == "{\"lines\":[]}\n")
-            #expect(try await host.curl("\(store)/parameters").says(try device.parameters().shown))
+            #expect(try await host.curl("\(store)/parameters").hasBody(try device.parameters().shown))
             #expect(problem(try await host.curl("\(store)/cost")).hasPrefix("502 network: "))
             #expect(problem(try await host.curl("\(store)/sync?dry-run", "-X", "POST")).hasPrefix("502 network: "))
             for call in ["background", "foreground"] {
@@ -132,7 +132,7 @@ struct ControlServerTests {
                 """#
             )
             #expect(first.status == 200, "\(first)")
-            #expect(first.says(try host.device().configuration.facts))
+            #expect(first.hasBody(try host.device().configuration.facts))
             #expect(first.json?["data"] == .fields([("region", .text("eu")), ("tier", .text("1"))]))
             #expect(first.json?["network"]?["limitRate"] == .integer(500_000) && first.json?["ownHost"] == .bool(false))
             let second = try await set(
@@ -400,14 +400,14 @@ struct ControlServerTests {
         let server = ControlServer(at: .path(path), settings, hosts: { [] }, log: EventLog())
         let (all, one) = AsyncStream.makeStream(of: ControlServer.News.self)
         let running = Task { await server.run { one.yield($0) } }
-        var told: [ControlServer.News] = []
+        var reported: [ControlServer.News] = []
         for await news in all {
-            told.append(news)
+            reported.append(news)
             if news == .listening { break }
         }
         running.cancel()
         await running.value
-        #expect(told == [.failed(.notASocket(path)), .listening])
+        #expect(reported == [.failed(.notASocket(path)), .listening])
         #expect(pauses.withLockedValue(\.self) == [.seconds(2), .seconds(4)])
     }
 

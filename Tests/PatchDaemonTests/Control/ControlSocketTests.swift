@@ -55,7 +55,7 @@ struct ControlSocketTests {
             #expect(socket.path == real.appending("control.sock") && mode(socket.path) & S_IFMT == S_IFSOCK)
             #expect(made(real.appending("control.sock")) == .answered(real.appending("control.sock")))
             try #require(unsafe unlink(link.string) == 0)
-            #expect(socket.isThere)
+            #expect(socket.exists)
         }
     }
 
@@ -66,7 +66,7 @@ struct ControlSocketTests {
             if let first { close(first.descriptor) }
             // As a killed process leaves it.
             let second = try ControlSocket(path)
-            #expect(first?.isThere == false)
+            #expect(first?.exists == false)
             first = nil
             #expect(mode(path) & S_IFMT == S_IFSOCK, "it is the second one's")
             close(second.descriptor)
@@ -131,11 +131,11 @@ struct ControlSocketTests {
         var tries = SocketTries()
         let locked = ControlError.locked("/run/s.lock")
         for _ in 1...SocketTries.silentTries {
-            #expect(tries.failed(locked) == SocketTries.Next(pause: .milliseconds(200), isTold: false))
+            #expect(tries.failed(locked) == SocketTries.Next(pause: .milliseconds(200), isReported: false))
         }
-        #expect(tries.failed(locked) == SocketTries.Next(pause: .seconds(60), isTold: true))
-        #expect(tries.failed(locked).isTold == false)
-        #expect(tries.failed(.answered("/run/s")).isTold)
+        #expect(tries.failed(locked) == SocketTries.Next(pause: .seconds(60), isReported: true))
+        #expect(tries.failed(locked).isReported == false)
+        #expect(tries.failed(.answered("/run/s")).isReported)
         var other = SocketTries()
         let pauses = (1...7).map { _ in other.failed(.answered("/run/s")).pause }
         #expect(pauses == [2, 4, 8, 16, 32, 60, 60].map { .seconds($0) })

@@ -70,7 +70,7 @@ struct RecipeTests {
             let file = try write(try recipe("A kiosk", for: host), "kiosk.sh", for: host)
             async let kiosk = run("sh", ["-c", "PATH=\"${1%/*}:$PATH\" exec sh \"$1\"", "sh", file])
             while host.log.hub.listeners == 0 { await Task.yield() }
-            _ = try await host.sync(SyncWish())
+            _ = try await host.sync(SyncRequest())
             while try host.device().state().machine.state.phase != .trying { await Task.yield() }
             host.log.close()
             let said = try await kiosk

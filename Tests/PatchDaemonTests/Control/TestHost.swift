@@ -99,9 +99,9 @@ struct TestHost: StoreHost {
 
     func trouble() -> Failure? { nil }
 
-    func nextLook() -> NextLook? { NextLook(seconds: 900, reason: .interval) }
+    func nextContact() -> NextContact? { NextContact(seconds: 900, reason: .interval) }
 
-    func sync(_ wish: SyncWish) async throws(SyncError) -> SyncReport {
+    func sync(_ wish: SyncRequest) async throws(SyncError) -> SyncReport {
         var device = simulated
         device.retryNow = wish.retriesFailed
         if wish.isMetered == true { device.allowance = 0 }
@@ -130,7 +130,9 @@ struct TestHost: StoreHost {
         var json: JSON? { try? JSON(parsing: Array(body.utf8)) }
 
         /// Whether this is what was said, whatever the order of its members.
-        func says(_ json: JSON?) -> Bool { json.map { String(decoding: $0.fileBytes, as: UTF8.self) + "\n" } == body }
+        func hasBody(_ json: JSON?) -> Bool {
+            json.map { String(decoding: $0.fileBytes, as: UTF8.self) + "\n" } == body
+        }
     }
 
     /// By curl, as anybody would.

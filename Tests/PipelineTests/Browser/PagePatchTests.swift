@@ -97,9 +97,12 @@ extension BrowserTests {
                 try await shop.tab.open(shop.address)
                 _ = try await shop.page.program.line(with: "confirmed: fix 1, web 1")
                 func expect(_ name: String, line: Int) async throws {
-                    let told = try await shop.page.program.line(with: "\(name) is not defined")
-                    #expect(told.hasPrefix("trouble: fix 1 failed in a page: "), "\(told)")
-                    #expect(told.contains("ReferenceError: \(name) is not defined (line \(line), column "), "\(told)")
+                    let reported = try await shop.page.program.line(with: "\(name) is not defined")
+                    #expect(reported.hasPrefix("trouble: fix 1 failed in a page: "), "\(reported)")
+                    #expect(
+                        reported.contains("ReferenceError: \(name) is not defined (line \(line), column "),
+                        "\(reported)"
+                    )
                 }
                 try await expect("waitGone", line: 2)
                 for (event, name, line) in [

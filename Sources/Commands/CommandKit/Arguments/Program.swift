@@ -50,14 +50,14 @@ extension AsyncParsableCommand {
         case .fails(let failure): end(failure, mistakes)
         case .answers(let error, let text):
             if exitCode(for: error) == .validationFailure {
-                mistakes.tellScripts(Failure(message(for: error), code: .usage))
+                mistakes.printJSON(Failure(message(for: error), code: .usage))
             }
             end(error, text)
         }
     }
 
     private static func end(_ failure: Failure, _ mistakes: UsageMistake) -> Never {
-        mistakes.tellScripts(failure)
+        mistakes.printJSON(failure)
         failure.report(to: .standardError)
         exit(withError: failure.code.asError)
     }

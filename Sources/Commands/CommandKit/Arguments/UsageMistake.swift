@@ -27,7 +27,7 @@ struct UsageMistake {
     }
 
     /// Writes the failure to standard output if there is `--json`, like every other error.
-    func tellScripts(_ failure: Failure) {
+    func printJSON(_ failure: Failure) {
         if words.contains("--json") { Console.standardOutput.line(failure.json) }
     }
 }

@@ -51,11 +51,11 @@ package struct HelpText: Sendable {
     /// Joins a command with its continuation lines.
     static func joined(_ lines: [String]) -> [String] {
         var joined: [String] = []
-        var goesOn = false
+        var continues = false
         for line in lines {
             let text = line.hasSuffix(" \\") ? String(line.dropLast(2)) : line
-            if goesOn { joined[joined.count - 1] += " " + text.drop { $0 == " " } } else { joined.append(text) }
-            goesOn = line.hasSuffix(" \\")
+            if continues { joined[joined.count - 1] += " " + text.drop { $0 == " " } } else { joined.append(text) }
+            continues = line.hasSuffix(" \\")
         }
         return joined
     }

@@ -131,9 +131,9 @@ package final class LastingOutput: Sendable {
             }
         }
         while !state.backlog.isEmpty {
-            let next = state.backlog.owesNotice ? Array("\(notice(state.backlog.lost))\n".utf8) : state.backlog.waiting
+            let next = state.backlog.isNoticeDue ? Array("\(notice(state.backlog.lost))\n".utf8) : state.backlog.waiting
             let (count, fault) = writeSome(next, to: state.descriptor)
-            if state.backlog.owesNotice {
+            if state.backlog.isNoticeDue {
                 state.backlog.wrote(count, ofNotice: next)
             } else {
                 state.backlog.wrote(count)

@@ -25,7 +25,7 @@ struct LineBacklog: Equatable, Sendable {
     var isEmpty: Bool { waiting.isEmpty && lost == 0 }
 
     /// Whether the notice is next: everything before the lost lines is written.
-    var owesNotice: Bool { waiting.isEmpty && lost > 0 }
+    var isNoticeDue: Bool { waiting.isEmpty && lost > 0 }
 
     /// Appends whole lines, or drops them, so that no line overtakes the notice about earlier ones.
     mutating func add(_ lines: [UInt8]) {

@@ -31,7 +31,7 @@ extension Passphrase {
                 switch error {
                 case .notTheSameTwice, .tooShort, .tooLong, .empty:
                     guard left > 0 else { throw error }
-                    tell("\(Failure(error).message); once more", on: terminal)
+                    display("\(Failure(error).message); once more", on: terminal)
                 case .noTerminal, .terminal, .interrupted, .ended, .unreadable, .notSet: throw error
                 }
             }
@@ -46,7 +46,7 @@ extension Passphrase {
         }
     }
 
-    fileprivate static func tell(_ text: String, on terminal: Int32) {
+    fileprivate static func display(_ text: String, on terminal: Int32) {
         try? writeAll(printable(text) + "\n", to: terminal)
     }
 
@@ -110,15 +110,15 @@ package struct PassphraseQuestion {
     /// Returns the next answer, or nil if all tries are used up.
     package mutating func next() throws(PassphraseError) -> Passphrase? {
         guard asked < Self.tries else { return nil }
-        if asked > 0 { try Self.tellWrong() }
+        if asked > 0 { try Self.reportWrongPassphrase() }
         asked += 1
         return try Passphrase.prompt(text)
     }
 
-    private static func tellWrong() throws(PassphraseError) {
+    private static func reportWrongPassphrase() throws(PassphraseError) {
         let terminal = try Passphrase.openTerminal()
         defer { close(terminal) }
-        Passphrase.tell("that does not open it; once more", on: terminal)
+        Passphrase.display("that does not open it; once more", on: terminal)
     }
 
     package static var known: [Passphrase] { accepted.withLock { $0 } }

@@ -13,8 +13,8 @@ package enum TypedLine: Equatable, Sendable {
     /// Asks once, and again after a Ctrl-Z and `fg`.
     ///
     /// Ctrl-C ends the process.
-    package static func asked(_ question: String) -> TypedLine {
-        guard YesOrNo.hasSomebody else { return .noTerminal }
+    package static func ask(_ question: String) -> TypedLine {
+        guard YesNoPrompt.isInteractive else { return .noTerminal }
         while true {
             let input = try? withSignalsAsInput(STDIN_FILENO) { input throws(SystemError) in
                 Console.standardError.write(question + " ")

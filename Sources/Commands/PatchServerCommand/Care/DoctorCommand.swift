@@ -76,7 +76,7 @@ struct DoctorCommand: AsyncParsableCommand {
         try await reporting(json: json) {
             let now = ProcessEnvironment.now()
             var diagnosis = Diagnosis()
-            lookAtFolder(&diagnosis)
+            checkFolder(&diagnosis)
             for app in (try? apps.apps(in: folder.folder, damaged: true)) ?? [] { await look(at: app, now, &diagnosis) }
             diagnosis.add(
                 .clock(
@@ -103,7 +103,7 @@ struct DoctorCommand: AsyncParsableCommand {
         }
     }
 
-    private func lookAtFolder(_ diagnosis: inout Diagnosis) {
+    private func checkFolder(_ diagnosis: inout Diagnosis) {
         let (disk, root) = (DiskFiles(), folder.folder.root)
         diagnosis.add(
             .folder(
@@ -141,7 +141,7 @@ struct DoctorCommand: AsyncParsableCommand {
             let fault = isEncrypted && !passphrase.isNamed ? nil : keyFault(repository)
             diagnosis.add(.key(of: app, isEncrypted: isEncrypted, isNamed: passphrase.isNamed, fault: fault))
         }
-        if let packs = try? Self.packsWastingRoom(in: repository), packs.count > 0 {
+        if let packs = try? Self.packsWastingSpace(in: repository), packs.count > 0 {
             diagnosis.add(.packs(of: app, count: packs.count, text: "\(ByteText(packs.bytes))"))
         }
         if let size = (try? repository.labelsSize()) ?? nil { diagnosis.add(.labels(of: app, size: size)) }
@@ -159,10 +159,10 @@ struct DoctorCommand: AsyncParsableCommand {
     }
 
     /// The packs that save too little, for all channels, which may list the same versions.
-    static func packsWastingRoom(in repository: AppRepository) throws -> (count: Int, bytes: Int) {
+    static func packsWastingSpace(in repository: AppRepository) throws -> (count: Int, bytes: Int) {
         var wasting: (count: Int, bytes: Int) = (0, 0)
         for channel in Set(try repository.packEnds().listed.values) {
-            let found = try ListUpdates(of: channel, in: repository).wastingRoom()
+            let found = try ListUpdates(of: channel, in: repository).packsWastingSpace()
             wasting = (wasting.count + found.count, wasting.bytes + found.bytes)
         }
         return wasting

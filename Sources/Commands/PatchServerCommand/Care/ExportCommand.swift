@@ -83,7 +83,7 @@ struct ExportCommand: AsyncParsableCommand {
                     code: .usage
                 )
             }
-            try target.checkLiesInNoBackup()
+            try target.checkIsOutsideBackups()
             let chosen = try apps.apps(in: folder.folder)
             let lock = try Self.locked(target)
             var done: [Report] = []

@@ -71,7 +71,7 @@ struct GarbageCommand: AsyncParsableCommand {
                 report.places = try await operations.removeUnlistedPlaces(of: app, dryRun: dryRun, by: .here)
                 report.statistics = try await operations.removeUnlistedStatistics(of: app, dryRun: dryRun)
                 report.packs =
-                    (try? DoctorCommand.packsWastingRoom(in: AppRepository(app, in: folder.folder))) ?? (0, 0)
+                    (try? DoctorCommand.packsWastingSpace(in: AppRepository(app, in: folder.folder))) ?? (0, 0)
                 reports.append(report)
             }
             if json {

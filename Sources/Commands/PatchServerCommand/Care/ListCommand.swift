@@ -103,7 +103,7 @@ extension AppListing {
     }
 }
 
-extension PackageStanding {
+extension PackageOffer {
     /// Writes the reports of the gateway's clients.
     fileprivate func writeReports(to console: Console, _ channel: ChannelName) {
         for counts in counts {

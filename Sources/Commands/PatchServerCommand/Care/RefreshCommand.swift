@@ -73,7 +73,7 @@ struct RefreshCommand: AsyncParsableCommand {
                 )
                 guard try files.status(of: folder.recordsFile) != nil else { continue }
                 for result in try await Rollouts(folder.operations(key)).advance(app).results {
-                    let (level, line, _) = RolloutSteps.told(result)
+                    let (level, line, _) = RolloutSteps.logLine(result)
                     let console = level == .info ? Console.standardOutput : .standardError
                     console.line(printable(level == .info ? "\(app): \(line)" : "warning: \(app): \(line)"))
                 }

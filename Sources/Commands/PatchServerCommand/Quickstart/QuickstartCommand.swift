@@ -109,7 +109,7 @@ struct QuickstartCommand: ServingCommand {
             if !noServe { try await checkPorts(serves, place) }
             try await work.prepare()
             let header = try work.newestHeader()
-            let shown = QuickstartWords(place: place, channel: header.channel)
+            let shown = QuickstartText(place: place, channel: header.channel)
             let write: @Sendable (String?) -> Void = { [json] url in
                 if json {
                     Console.standardOutput.line(shown.json(url: url, app: header.app, release: header.roleVersion).line)
@@ -168,7 +168,7 @@ struct QuickstartCommand: ServingCommand {
 }
 
 /// The text that is printed once the server is ready.
-struct QuickstartWords {
+struct QuickstartText {
     let place: QuickstartFolder
     let channel: ChannelName
 

@@ -120,8 +120,8 @@ struct QuickstartWork {
             ],
             passphrase: secret
         )
-        tell("made the keys of \(target.app) in \(place.keys)")
-        tell("made the passphrase of the server's key in \(place.onlinePassphrase)")
+        report("made the keys of \(target.app) in \(place.keys)")
+        report("made the passphrase of the server's key in \(place.onlinePassphrase)")
         return secret
     }
 
@@ -163,7 +163,7 @@ struct QuickstartWork {
             }
             arguments += ["--previous", place.release(newest).string]
             guard try isChanged(arguments) else {
-                tell("\(source) has not changed since release \(newest)")
+                report("\(source) has not changed since release \(newest)")
                 return newest
             }
         }
@@ -172,7 +172,7 @@ struct QuickstartWork {
             arguments + ["--output", next.string, "--passphrase-file", "-"],
             passphrase: try typed ?? passphrase(false)
         )
-        tell("signed \(source) as release \(newest + 1), in \(next)")
+        report("signed \(source) as release \(newest + 1), in \(next)")
         return newest + 1
     }
 
@@ -209,7 +209,7 @@ struct QuickstartWork {
                 Console.standardError.line(printable("error: \(text.text)"))
             }
         }
-        throw Failure("\(source) cannot be released", hint: ReleaseSigner.goesOn, code: code)
+        throw Failure("\(source) cannot be released", hint: ReleaseSigner.resumeHint, code: code)
     }
 
     private func publish(_ number: Int) async throws {
@@ -236,7 +236,7 @@ struct QuickstartWork {
         ["--data", place.server.string, "--passphrase-file", place.onlinePassphrase.string]
     }
 
-    private func tell(_ text: String) { console.line(printable(text)) }
+    private func report(_ text: String) { console.line(printable(text)) }
 
     private static let description = "release.yaml"
     private static let page = "index.html"

@@ -48,7 +48,7 @@ struct ReleaseSigner {
                 // Otherwise Ctrl-C would leave it behind, and it would go on to make keys.
                 inOwnGroup: false
             )
-        } catch { throw Failure("\(Self.words(arguments)): \(error)", hint: Self.goesOn) }
+        } catch { throw Failure("\(Self.words(arguments)): \(error)", hint: Self.resumeHint) }
         let code = ResultCode(rawValue: Int32(outcome.status)) ?? .failed
         return ((try? JSON(parsing: outcome.output)) ?? .null, code)
     }
@@ -61,10 +61,11 @@ struct ReleaseSigner {
     }
 
     static func failed(_ arguments: [String], _ code: ResultCode) -> Failure {
-        Failure("\(words(arguments)) ended with \(code.rawValue)", hint: goesOn, code: code)
+        Failure("\(words(arguments)) ended with \(code.rawValue)", hint: resumeHint, code: code)
     }
 
-    static let goesOn = "its error is above; fix it and run the same quickstart again, which continues where it stopped"
+    static let resumeHint =
+        "its error is above; fix it and run the same quickstart again, which continues where it stopped"
 
     private static func words(_ arguments: [String]) -> String { "patchsign \(arguments.first ?? "")" }
 }

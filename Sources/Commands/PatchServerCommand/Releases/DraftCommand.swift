@@ -147,11 +147,11 @@ extension [AppListing.DraftRow] {
 extension WaitingDraft {
     var lines: [String] {
         let base = base.map { "made from release \($0)" } ?? "made as the first release"
-        let standing = row.isCurrent ? "" : ", while \(roleVersion) is current: it cannot be published"
+        let suffix = row.isCurrent ? "" : ", while \(roleVersion) is current: it cannot be published"
         let by = signers.isEmpty ? "" : ", by " + signers.map { "\($0.prefix(12))…" }.joined(separator: ", ")
         return [
             "\(app) \(row.channel) \(row.version), a draft",
-            base + standing,
+            base + suffix,
             "\(row.valid) of \(Words.count(row.needed, "signature"))\(by); valid until \(expires)",
         ]
             + (proposal.map { ["carries out the proposal \($0)"] } ?? [])

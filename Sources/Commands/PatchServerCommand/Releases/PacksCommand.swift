@@ -92,7 +92,7 @@ struct PacksCommand: AsyncParsableCommand {
             return console.line("no update to \(channel) starts at a version that is in the tree")
         }
         Table(of: steps).write(to: console)
-        for step in steps where step.wastesRoom {
+        for step in steps where step.wastesSpace {
             console.line(
                 "\(step.patchID) \(step.base) to \(step.version): the pack saves \(step.saving ?? 0) % of an update, less than "
                     + "\(UpdateCost.leastSaving) %; a publish would not keep it"

@@ -137,7 +137,7 @@ extension Proposal {
     }
 
     var lines: [String] {
-        let standing = roleVersion == 0 ? "before the first release" : "when release \(roleVersion) was current"
+        let suffix = roleVersion == 0 ? "before the first release" : "when release \(roleVersion) was current"
         let ending =
             switch state {
             case .open: "next: patchsign pull --proposal \(id) --channel \(channel)"
@@ -145,7 +145,7 @@ extension Proposal {
             case .overtaken(let version, let time):
                 "overtaken by \(channel) \(version) at \(time), which lists its version no more"
             }
-        return ["\(id): \(words)", "proposed by \(actor.text) at \(created), \(standing)"]
+        return ["\(id): \(words)", "proposed by \(actor.text) at \(created), \(suffix)"]
             + difference.map { "  " + $0 } + [ending]
     }
 }

@@ -21,7 +21,7 @@ struct BlocksCommand: AsyncParsableCommand {
             sent: a start without an end, an end without a start, a block within another,
             an empty block, a duplicate name, and a comment that resembles a mark. A nonce
             or a form token outside of every block is a warning too, because it makes each
-            answer's template different. At most \(PageLimits.doubts) are printed, and the
+            answer's template different. At most \(PageLimits.warnings) are printed, and the
             exit code is still 0.
 
             EXAMPLES
@@ -63,7 +63,7 @@ struct BlocksCommand: AsyncParsableCommand {
         .fields([
             ("templateTag", .text(page.templateTag.hex)), ("sha1", .text(page.pageTag.hex)),
             ("sentWhole", .bool(isSentWhole(page))),
-            ("blocks", .array(page.marks.blocks.map(\.json))), ("doubts", .array(page.doubts.map(\.json))),
+            ("blocks", .array(page.marks.blocks.map(\.json))), ("doubts", .array(page.warnings.map(\.json))),
         ])
     }
 
@@ -80,7 +80,7 @@ struct BlocksCommand: AsyncParsableCommand {
         } else {
             console.line("no blocks: the page is sent whole")
         }
-        for doubt in page.doubts { warnings.line(printable("warning: line \(doubt.line): \(doubt)")) }
+        for warning in page.warnings { warnings.line(printable("warning: line \(warning.line): \(warning)")) }
     }
 }
 
@@ -88,6 +88,6 @@ extension PageMarks.Block {
     fileprivate var json: JSON { .fields([("name", .text(name)), ("bytes", .integer(range.count))]) }
 }
 
-extension PageDoubt {
+extension PageWarning {
     fileprivate var json: JSON { .fields([("line", .integer(line)), ("what", .text(description))]) }
 }

@@ -16,7 +16,7 @@ enum HealthCheck {
     /// - Parameter isTLS: Whether HTTPS is expected. A patchsrv that uses the other protocol is reported as such.
     static func owner(of port: Int, at host: String, isTLS: Bool) async -> Diagnosis.Line.Port {
         if await isOurs(host: host, port: port, isTLS: isTLS) { return .ours }
-        return await isOurs(host: host, port: port, isTLS: !isTLS) ? .oursOtherwise(isTLS: !isTLS) : .taken
+        return await isOurs(host: host, port: port, isTLS: !isTLS) ? .oursOverOtherScheme(isTLS: !isTLS) : .taken
     }
 
     /// - Parameter isTLS: Whether to use HTTPS. The certificate is not verified, because nothing secret is sent.

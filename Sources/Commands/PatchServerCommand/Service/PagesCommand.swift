@@ -156,7 +156,7 @@ struct PagesCommand: ServingCommand {
         let scheme = renewal == nil ? "http" : "https"
         let pages = try pageService()
         var settings = try proxySettings(pages)
-        settings.standing = .inFrontOfSite(scheme: scheme, proxies)
+        settings.placement = .inFrontOfSite(scheme: scheme, proxies)
         // A client's connection has one request in progress, so the proxy's limits by address protect the site too.
         settings.requests = configuration.maxConnections
         let report: @Sendable (String) -> Void = { log.say(.error, printable($0)) }
@@ -166,7 +166,7 @@ struct PagesCommand: ServingCommand {
                 source: proxy,
                 accessLog: log.accessLog,
                 errorLog: { log.say(.error, $0) },
-                onListening: { log.tellListening("listening on", "\(scheme)://\($0.authority)") }
+                onListening: { log.reportListening("listening on", "\(scheme)://\($0.authority)") }
             )
             let hangups = Hangups {
                 log.reopen()
@@ -189,7 +189,7 @@ struct PagesCommand: ServingCommand {
                 ),
                 accessLog: nil,
                 errorLog: { log.say(.error, $0) },
-                onListening: { log.tellListening("numbers at", "http://\($0.authority)/metrics") }
+                onListening: { log.reportListening("numbers at", "http://\($0.authority)/metrics") }
             ),
             prefix: "metrics-"
         )

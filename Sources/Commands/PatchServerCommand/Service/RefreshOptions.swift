@@ -80,7 +80,7 @@ struct RefreshOptions: ParsableArguments {
             now: ProcessEnvironment.now,
             key: { path in
                 let file: [UInt8]
-                do { file = try DiskFiles().read(path, limit: Limits.keyFile) } catch { throw OpeningTrouble(error) }
+                do { file = try DiskFiles().read(path, limit: Limits.keyFile) } catch { throw OpenFailure(error) }
                 return try keys.open(file, path)
             },
             observe: { counters?.add($0, $1) },

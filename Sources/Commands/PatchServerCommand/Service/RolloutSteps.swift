@@ -24,7 +24,7 @@ enum RolloutSteps {
             Rollouts(try operations ?? folder.operations(openKey: keys.open)),
             clock: .continuous,
             report: { result in
-                let (level, line, app) = told(result)
+                let (level, line, app) = logLine(result)
                 log.say(level, printable(line), app: app)
             },
             failed: { error in log.say(.error, printable(unread(error))) }
@@ -32,7 +32,7 @@ enum RolloutSteps {
     }
 
     /// The log line for a result.
-    static func told(_ result: RolloutAdvance) -> (level: LogLine.Level, line: String, app: AppID) {
+    static func logLine(_ result: RolloutAdvance) -> (level: LogLine.Level, line: String, app: AppID) {
         switch result {
         case .stepped(let schedule): (.info, line(schedule), schedule.app)
         case .stopped(let schedule): (.warning, line(schedule), schedule.app)

@@ -238,7 +238,7 @@ struct ServeCommand: ServingCommand {
                     meter: numbers.traffic,
                     errorLog: { log.say(.error, $0) },
                     onListening: {
-                        log.tellListening("operators on", "\(scheme)://\($0.authority)")
+                        log.reportListening("operators on", "\(scheme)://\($0.authority)")
                         onListening()
                     }
                 )
@@ -254,7 +254,7 @@ struct ServeCommand: ServingCommand {
                 errorLog: { log.say(.error, $0) },
                 onListening: {
                     let url = "\(scheme)://\($0.authority)"
-                    log.tellListening("listening on", url)
+                    log.reportListening("listening on", url)
                     onListening(url)
                 }
             )

@@ -60,7 +60,7 @@ struct ServerLog: Sendable {
     }
 
     /// Reports the address of the server: a line on standard output that programs wait for.
-    func tellListening(_ what: String, _ url: String) {
+    func reportListening(_ what: String, _ url: String) {
         guard format == .text else { return say(.info, "\(what) \(url)") }
         Console.standardOutput.line("patchsrv: \(what) \(url)")
     }

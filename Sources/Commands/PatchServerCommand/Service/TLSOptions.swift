@@ -46,7 +46,7 @@ struct TLSOptions: ParsableArguments {
             load: { [self] in
                 do {
                     return try identity(tlsCertificate, tlsKey, log)
-                } catch { throw OpeningTrouble(error) }
+                } catch { throw OpenFailure(error) }
             },
             report: { look in
                 let (level, line) = Self.line(look)
@@ -84,7 +84,7 @@ struct TLSOptions: ParsableArguments {
         try DiskFiles().read(FilePath(argument: file).followingLinks, limit: Limits.certificates)
     }
 
-    static func line(_ look: CertificateLook) -> (LogLine.Level, String) {
+    static func line(_ look: CertificateReading) -> (LogLine.Level, String) {
         switch look {
         case .renewed(let until):
             (.info, "the certificate was read again: it is valid until \(UTCTime(seconds: until))")

@@ -93,7 +93,7 @@ struct KeyOptions: ParsableArguments {
                 guard OnlineKey.isEncrypted(file) else { return try OnlineKey(file, passphrase: nil, from: path) }
                 if let named = try named() { return try Self.open(file, with: named, at: path) }
                 return try typed.passphrase(opening: file, at: path).map { try Self.open(file, with: $0, at: path) }
-            } catch { throw OpeningTrouble(error) }
+            } catch { throw OpenFailure(error) }
         }
     }
 
@@ -176,7 +176,7 @@ extension AppRepository {
 /// The reason why a key or certificate cannot be opened, in one sentence.
 ///
 /// At the start of a program, the whole message.
-struct OpeningTrouble: Error, CustomStringConvertible {
+struct OpenFailure: Error, CustomStringConvertible {
     let failure: Failure
     var description: String { failure.message }
 

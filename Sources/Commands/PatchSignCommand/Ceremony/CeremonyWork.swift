@@ -71,7 +71,7 @@ struct CeremonyWork {
                 ]).pretty()
             )
         } else {
-            tell(signed, report, try presence(), settled: settled, closed: closed)
+            printSummary(signed, report, try presence(), settled: settled, closed: closed)
         }
         return signed.isComplete
     }
@@ -84,8 +84,8 @@ struct CeremonyWork {
         var (change, closed): (TrustChange, [String]) = (change, [])
         var (opened, refusal): (Int, Failure?) = (0, nil)
         for (name, key) in try signing({ () throws(SigningError) in try pairs.publicKeys() }) {
-            let isHere = try signing { () throws(SigningError) in try pairs.hasPrivateKey(name) }
-            guard isHere, !change.rolesToSign(with: key).isEmpty else { continue }
+            let isAvailable = try signing { () throws(SigningError) in try pairs.hasPrivateKey(name) }
+            guard isAvailable, !change.rolesToSign(with: key).isEmpty else { continue }
             let signer: SigningKey
             do throws(Failure) {
                 signer = try keys.open(pairs.privateFile(name))
@@ -106,7 +106,7 @@ struct CeremonyWork {
         return (change, closed)
     }
 
-    private func tell(
+    private func printSummary(
         _ change: TrustChange,
         _ report: TrustReport,
         _ presence: KeyPresence,

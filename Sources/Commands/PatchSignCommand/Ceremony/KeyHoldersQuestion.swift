@@ -13,8 +13,8 @@ struct KeyHoldersQuestion {
     /// Reads the next line.
     ///
     /// Tests provide the answers.
-    var ask: (String) -> TypedLine = TypedLine.asked
-    var tell: (String) -> Void = { Console.standardError.line(printable($0)) }
+    var ask: (String) -> TypedLine = TypedLine.ask
+    var display: (String) -> Void = { Console.standardError.line(printable($0)) }
 
     /// Asks for the key holders; without a terminal, one person with a recovery key.
     func answer() throws(Failure) -> KeyHolders {
@@ -26,7 +26,7 @@ struct KeyHoldersQuestion {
                 switch Self.count(in: text) {
                 case 1?: return .one(recovery: true)
                 case let count?: return try names(of: count)
-                case nil: tell("type a number from 1 to \(Self.maximum)")
+                case nil: display("type a number from 1 to \(Self.maximum)")
                 }
             }
         }
@@ -38,7 +38,7 @@ struct KeyHoldersQuestion {
             guard case .text(let text) = ask(Self.names) else { throw Self.noAnswer }
             let names = text.split { $0.isWhitespace || $0 == "," }.map(String.init)
             if let holders = KeyHolders(names), names.count == count { return holders }
-            tell(
+            display(
                 "type \(count) different names of 1 to 32 of a-z 0-9; `\(RootOfTrustPlan.recovery)` is the spare key's"
             )
         }

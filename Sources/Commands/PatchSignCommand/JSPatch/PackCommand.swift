@@ -91,7 +91,7 @@ struct PackCommand: AsyncParsableCommand {
     @Flag(help: "With --tell: make devices delete their package (e).")
     var delete = false
 
-    @OptionGroup var told: SyncFileOptions
+    @OptionGroup var syncFileOptions: SyncFileOptions
 
     @OptionGroup(title: "Keys") var opening: KeyOpening
 
@@ -100,10 +100,10 @@ struct PackCommand: AsyncParsableCommand {
             guard files.isEmpty, output == nil, jspatchKey == nil, appVersion == nil, keys == nil, aesKey == nil else {
                 throw ValidationError("--tell packs nothing, so it excludes files and keys")
             }
-            guard !delete || !told.isUsed else {
+            guard !delete || !syncFileOptions.isUsed else {
                 throw ValidationError("--delete excludes the other options of the sync file")
             }
-            _ = try told.syncFile(after: PlatformSyncFile(version: LoaderVersion(1)))
+            _ = try syncFileOptions.syncFile(after: PlatformSyncFile(version: LoaderVersion(1)))
             return
         }
         guard !delete else { throw ValidationError("--delete needs --tell") }
@@ -141,18 +141,20 @@ struct PackCommand: AsyncParsableCommand {
     private var syncFile: PlatformSyncFile? {
         get throws {
             guard aesKey != nil else {
-                guard !told.isUsed else { throw ValidationError("the options of the sync file need --aes-key") }
+                guard !syncFileOptions.isUsed else {
+                    throw ValidationError("the options of the sync file need --aes-key")
+                }
                 return nil
             }
             guard let version else {
                 throw ValidationError("with --aes-key the output is called fileN, and N \(LoaderVersion.rule)")
             }
-            return try told.syncFile(naming: version)
+            return try syncFileOptions.syncFile(naming: version)
         }
     }
 
     func run() async throws {
-        if let tell { return try await write(toldIn: FilePath(argument: tell)) }
+        if let tell { return try await write(syncFileIn: FilePath(argument: tell)) }
         let (place, syncFile) = (try place, try syncFile)
         try await runCommand { () async throws(Failure) in
             try Self.checkFolder(file.parent)
@@ -208,13 +210,13 @@ struct PackCommand: AsyncParsableCommand {
         )
     }
 
-    private func write(toldIn folder: FilePath) async throws {
+    private func write(syncFileIn folder: FilePath) async throws {
         try await runCommand { () async throws(Failure) in
             try Self.checkFolder(folder)
             let (_, now) = try signing { () throws(SigningError) in
-                try PlatformPacking.tell(folder) { before in
+                try PlatformPacking.changeSyncFile(folder) { before in
                     // The options were validated before, with any version.
-                    var file = (try? told.syncFile(after: before)) ?? before
+                    var file = (try? syncFileOptions.syncFile(after: before)) ?? before
                     if delete {
                         file = PlatformSyncFile(version: nil)
                         file.isDeleted = true

@@ -46,7 +46,7 @@ struct ChangeOptions: ParsableArguments {
         in channel: ChannelName,
         mayGoBack: Bool = false
     ) async throws(Failure) {
-        if !making.unsigned { try Question.checkSomebody(yes: yes) }
+        if !making.unsigned { try Question.requireConfirmation(yes: yes) }
         let trust = try keys.rootOfTrust()
         try await inOutput { (output) async throws(Failure) in
             let folder = try signing { () throws(SigningError) in
@@ -100,7 +100,7 @@ struct ChangeOptions: ParsableArguments {
     /// The output for a version that is withdrawn already.
     func writeWithdrawn(_ gone: WithdrawnVersion, _ base: ReleaseContents) {
         guard !json else { return Console.standardOutput.line(nothingToDo(base, withdrawn: gone).pretty()) }
-        Console.standardOutput.line("nothing to do: \(gone.alreadyWords)")
+        Console.standardOutput.line("nothing to do: \(gone.alreadyWithdrawnNote)")
     }
 
     private func nothingToDo(_ base: ReleaseContents, withdrawn: WithdrawnVersion?) -> JSON {
@@ -191,5 +191,5 @@ extension ProposedChange {
 
 extension WithdrawnVersion {
     /// `web 2.1.0 is already withdrawn, since release 9 (2026-11-23T08:00:00Z)`: lists and releases of a channel are numbered alike.
-    var alreadyWords: String { "\(label) is already withdrawn, since release \(serial) (\(since))" }
+    var alreadyWithdrawnNote: String { "\(label) is already withdrawn, since release \(serial) (\(since))" }
 }

@@ -140,7 +140,7 @@ func styled(_ line: String, on console: Console) -> String {
 
 extension VerifiedRelease.Counts {
     /// The note for a signer about objects that are not available; nil if all are.
-    var unseenWords: String? {
+    var unavailableNote: String? {
         guard unseen > 0 else { return nil }
         return "\(Words.count(unseen, "object")) \(unseen == 1 ? "was" : "were") not looked at: they were left out; "
             + "their digests are signed by the entry key"

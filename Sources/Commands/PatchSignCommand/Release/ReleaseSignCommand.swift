@@ -75,7 +75,7 @@ struct ReleaseSignCommand: AsyncParsableCommand {
             try expiry.refuseExpired(at: now)
             try await show(contents, trust: trust)
             expiry.warn(at: now)
-            if let words = verified.counts.unseenWords { Console.standardOutput.line("  " + words) }
+            if let words = verified.counts.unavailableNote { Console.standardOutput.line("  " + words) }
             let signer = try keys.open(key)
             if let own = trust.targets.delegation(to: contents.channel.text)?.keys,
                 signer.hasSigned(verified.release.role, for: own)

@@ -125,7 +125,7 @@ struct VerifyCommand: AsyncParsableCommand {
             "\(Words.count(counts.entries, "entry", "entries")), \(Words.count(counts.assets, "asset")), "
                 + "\(Words.count(counts.objects, "object")), \(Words.count(counts.signatures, "entry signature"))"
         )
-        if let words = counts.unseenWords { console.line(words) }
+        if let words = counts.unavailableNote { console.line(words) }
         if isExpired { console.line("expired at \(contents.expires): devices install nothing new from it") }
     }
 }

@@ -112,7 +112,8 @@ struct PullCommand: AsyncParsableCommand {
                 case .made(let report): report.write(json: json)
                 case .unchanged(let base):
                     throw Self.needless("\(base.channel) lists this already", proposal, in: channel)
-                case .alreadyWithdrawn(let gone, _): throw Self.needless(gone.alreadyWords, proposal, in: channel)
+                case .alreadyWithdrawn(let gone, _):
+                    throw Self.needless(gone.alreadyWithdrawnNote, proposal, in: channel)
                 }
             } else {
                 try await fetch(trust, into: folder)
@@ -208,7 +209,7 @@ struct PullReport {
         let place = printable(folder.at(PulledFolder.release).string)
         console.line("draft \(Self.line(release)): \(place)")
         names.write(difference, to: console)
-        if let words = release.counts.unseenWords { console.line("  " + words) }
+        if let words = release.counts.unavailableNote { console.line("  " + words) }
         if !isCurrent {
             console.line("  \(Self.late)")
         }

@@ -79,7 +79,7 @@ struct RunCommand: LastingCommand {
         let hosts = NIOLockedValueBox<[any StoreHost]>([])
         let log = EventLog()
         let (lulls, lull) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
-        let daemon = Daemon(in: surroundings(printed, log) { lull.yield() }) { all in hosts.withLockedValue { $0 = all }
+        let daemon = Daemon(in: environment(printed, log) { lull.yield() }) { all in hosts.withLockedValue { $0 = all }
         }
         do throws(SyncError) { try await daemon.start(settings) } catch .lock(.held(let path, let process)) {
             throw .servedAlready(
@@ -89,24 +89,24 @@ struct RunCommand: LastingCommand {
             )
         } catch { throw Failure(error) }
         let control = ControlPlace(settings, hosts: { hosts.withLockedValue(\.self) }, log: log)
-        let life = DaemonLife(daemon: daemon, file: file, manager: manager, events: printed)
+        let life = DaemonSupervisor(daemon: daemon, file: file, manager: manager, events: printed)
         await withTaskGroup(of: Void.self) { group in
             let (settling, settled) = AsyncStream.makeStream(of: Never.self)
             group.addTask { await control.serve(telling: printed) { settled.finish() } }
             for await _ in settling {}
-            manager?.tell(.ready, .status(DaemonLife.status(settings.stores)))
+            manager?.notify(.ready, .status(DaemonSupervisor.status(settings.stores)))
             group.addTask { await life.watchFile(from: settings) }
             group.addTask { await life.reload() }
             group.addTask { await life.showSigns() }
-            group.addTask { await IdleMemory.giveBack(after: lulls) }
+            group.addTask { await IdleMemory.releaseMemory(after: lulls) }
             for await signal in signals {
                 guard signal == .sighup, !terminal.isClosed else { break }
-                life.reloadIsAsked()
+                life.requestReload()
             }
             log.close()
             group.cancelAll()
         }
-        manager?.tell(.stopping)
+        manager?.notify(.stopping)
         await daemon.stop()
     }
 
@@ -114,24 +114,24 @@ struct RunCommand: LastingCommand {
         "it belongs to \(owner), and this process keeps stores of root; restart it, or run one for \(owner)"
     }
 
-    private func surroundings(
+    private func environment(
         _ printed: DaemonEvents,
         _ log: EventLog,
-        _ lullBegan: @escaping @Sendable () -> Void
-    ) -> StoreRunner.Surroundings {
+        _ onIdle: @escaping @Sendable () -> Void
+    ) -> StoreRunner.Environment {
         let opening: @Sendable (FilePath) throws(SyncError) -> DeviceStore = { path throws(SyncError) in
             // Root acts as the owner of the stores that existed at the start. This store was added later.
             if let owner = ActingOwner.stranger(of: path) { throw .notKept(Self.words(of: owner)) }
             return StoreOptions.deviceStore(at: path)
         }
-        var around = StoreRunner.Surroundings(open: opening, now: ProcessEnvironment.now) { store, event in
+        var environment = StoreRunner.Environment(open: opening, now: ProcessEnvironment.now) { store, event in
             log.take(event, from: store.name, keptIn: StoreLog(store.store))
             printed.take(event, of: store)
         }
-        around.machine = StoreOptions.machine
-        around.lullBegan = lullBegan
-        around.atCommitPoint = CommitPoint.pullingThePlug
-        return around
+        environment.machine = StoreOptions.machine
+        environment.onIdle = onIdle
+        environment.atCommitPoint = CommitPoint.pullingThePlug
+        return environment
     }
 }
 

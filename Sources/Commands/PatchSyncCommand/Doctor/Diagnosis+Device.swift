@@ -166,7 +166,7 @@ extension Diagnosis.Line {
     /// - Parameters:
     ///   - stored: The bytes of all stored files.
     ///   - noRoom: The versions that the last sync rejected for lack of space.
-    static func disk(_ space: DiskSpace, stored: Int, noRoom: [NoRoomVersion] = []) -> Diagnosis.Line {
+    static func disk(_ space: DiskSpace, stored: Int, noRoom: [OversizedVersion] = []) -> Diagnosis.Line {
         let free = "\(ByteText(space.freeBytes)) free"
         if let files = space.freeFiles, files < fewFiles {
             return Diagnosis.Line(
@@ -202,18 +202,18 @@ extension Diagnosis.Line {
         return Diagnosis.Line("disk", .ok, free)
     }
 
-    /// - Parameter told: The time of the server's clock. It is not signed, so it is only a hint.
-    static func clock(_ now: UTCTime, _ trust: Device.HeldTrust?, told: UTCTime?) -> Diagnosis.Line {
+    /// - Parameter clockTime: The time of the server's clock. It is not signed, so it is only a hint.
+    static func clock(_ now: UTCTime, _ trust: Device.HeldTrust?, clockTime: UTCTime?) -> Diagnosis.Line {
         let hint = "set it, and keep it right with a time service"
         if let trust, let past = [trust.signedAt, trust.build].compactMap(\.self).max(), past > now.adding(clockSlack) {
             return Diagnosis.Line("clock", .clockBehind, .fault, "it shows \(now), but it is past \(past)", hint: hint)
         }
-        if let told, told > now.adding(clockSlack) || now > told.adding(clockSlack) {
+        if let clockTime, clockTime > now.adding(clockSlack) || now > clockTime.adding(clockSlack) {
             return Diagnosis.Line(
                 "clock",
                 .clockDiffers,
                 .warning,
-                "it shows \(now), and the server's clock \(told)",
+                "it shows \(now), and the server's clock \(clockTime)",
                 hint: "\(hint); one of the two is wrong"
             )
         }
@@ -275,7 +275,7 @@ extension Diagnosis.Line {
 
     /// The owner of the port of the app's pages.
     enum PageServer: Equatable, Sendable {
-        case nobody
+        case unused
         case ours(process: Int)
         case another(PortHolder)
         case unusable(String)
@@ -286,10 +286,10 @@ extension Diagnosis.Line {
     ///   - isInFile: Whether the settings of `patchsync run` contain the store.
     static func port(_ port: Int, isNew: Bool, isInFile: Bool, _ owner: PageServer) -> Diagnosis.Line {
         switch owner {
-        case .nobody where port == 0: return Diagnosis.Line("port", .ok, "any free one, at each start")
-        case .nobody where isNew:
+        case .unused where port == 0: return Diagnosis.Line("port", .ok, "any free one, at each start")
+        case .unused where isNew:
             return Diagnosis.Line("port", .ok, "\(port) is free, and the app gets it at the first start")
-        case .nobody: return Diagnosis.Line("port", .ok, "\(port) is free")
+        case .unused: return Diagnosis.Line("port", .ok, "\(port) is free")
         case .ours(let process): return Diagnosis.Line("port", .ok, "process \(process) serves this store on \(port)")
         case .another(let holder):
             let hint =

@@ -58,7 +58,7 @@ extension Diagnosis.Line {
             )
         case .failure(let error):
             let failure = Failure(error)
-            if error.isOfTheWay, let line = way(subject, server, name, machine) { return line }
+            if error.isConnectionFailure, let line = way(subject, server, name, machine) { return line }
             return Diagnosis.Line(subject, error.code, .fault, failure.message, hint: failure.hint)
         }
     }
@@ -104,7 +104,7 @@ extension Diagnosis.Line {
 
 extension SyncError {
     /// Whether no connection was established.
-    fileprivate var isOfTheWay: Bool {
+    fileprivate var isConnectionFailure: Bool {
         switch self {
         case .fetch(.connection), .fetch(.noAddress), .fetch(.timedOut), .fetch(.syncDeadline): true
         default: false

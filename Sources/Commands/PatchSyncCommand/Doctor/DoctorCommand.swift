@@ -120,7 +120,7 @@ struct DoctorCommand: AsyncParsableCommand {
     private func look(at device: Device, _ inFile: InFile?, _ diagnosis: inout Diagnosis) async throws(Failure) {
         let (now, store, disk) = (device.now(), device.store, DiskFiles())
         diagnosis.add(.store(device.configuration))
-        let owner = MachineLook.owner(of: store.root)
+        let owner = MachineFacts.owner(of: store.root)
         diagnosis.add(
             .folder(
                 try? disk.status(of: store.root),
@@ -130,7 +130,7 @@ struct DoctorCommand: AsyncParsableCommand {
             )
         )
         if let files = ForeignFiles(in: store.root) { diagnosis.add(.owners(files, in: store.root)) }
-        lookAtState(device, &diagnosis)
+        checkState(device, &diagnosis)
         if let line = Diagnosis.Line.sync(store.syncFailure(of: device.configuration.channel), at: now) {
             diagnosis.add(line)
         }
@@ -141,16 +141,16 @@ struct DoctorCommand: AsyncParsableCommand {
         }
         let trust = held(by: device)
         diagnosis.add(.root(trust, difference: try difference(of: device), at: now))
-        let told = await lookAtServers(device, &diagnosis)
-        diagnosis.add(.clock(now, try? trust.get(), told: told))
-        if let line = Diagnosis.Line.proxy(MachineLook.proxyVariables(ProcessEnvironment.environment)) {
+        let clockTime = await checkServers(device, &diagnosis)
+        diagnosis.add(.clock(now, try? trust.get(), clockTime: clockTime))
+        if let line = Diagnosis.Line.proxy(MachineFacts.proxyVariables(ProcessEnvironment.environment)) {
             diagnosis.add(line)
         }
         diagnosis.add(port(of: device, inFile))
-        diagnosis.add(.watches(areLeft: MachineLook.hasWatches, limit: MachineLook.watchLimit))
+        diagnosis.add(.watches(areLeft: MachineFacts.hasWatches, limit: MachineFacts.watchLimit))
     }
 
-    private func lookAtState(_ device: Device, _ diagnosis: inout Diagnosis) {
+    private func checkState(_ device: Device, _ diagnosis: inout Diagnosis) {
         do throws(SyncError) {
             diagnosis.add(.state(try device.store.stateFault(of: device.configuration.channel)))
             diagnosis.add(.machine(isOther: try device.isOnAnotherMachine(StoreOptions.machine)))
@@ -175,24 +175,24 @@ struct DoctorCommand: AsyncParsableCommand {
     }
 
     /// - Returns: The time of the first server that reported one.
-    private func lookAtServers(_ device: Device, _ diagnosis: inout Diagnosis) async -> UTCTime? {
-        let told = NIOLockedValueBox<String?>(nil)
+    private func checkServers(_ device: Device, _ diagnosis: inout Diagnosis) async -> UTCTime? {
+        let clockTime = NIOLockedValueBox<String?>(nil)
         var deadlines = Deadlines()
         let time = Duration.seconds(within)
         (deadlines.document, deadlines.connect, deadlines.stall) = (time, time, time)
         let (machine, servers) = (
-            MachineLook.families, [device.configuration.server] + device.configuration.access.mirrors
+            MachineFacts.families, [device.configuration.server] + device.configuration.access.mirrors
         )
         var lines: [Diagnosis.Line] = []
         do throws(SyncError) {
             lines = try await HTTPFetcher.with(
                 serversOf: device.configuration,
                 deadlines,
-                hearsDate: { date in told.withLockedValue { if $0 == nil { $0 = date } } }
+                onDate: { date in clockTime.withLockedValue { if $0 == nil { $0 = date } } }
             ) { [deadlines] sources throws(SyncError) in
                 var lines: [Diagnosis.Line] = []
                 for (server, source) in zip(servers, sources) {
-                    async let name = MachineLook.addresses(of: server.host, within: time)
+                    async let name = MachineFacts.addresses(of: server.host, within: time)
                     let answer: Result<StaleMirror?, SyncError>
                     do throws(SyncError) { answer = .success(try await device.examine(source, deadlines)) } catch {
                         answer = .failure(error)
@@ -207,7 +207,7 @@ struct DoctorCommand: AsyncParsableCommand {
         }
         lines.forEach { diagnosis.add($0) }
         let now = device.now().seconds
-        return told.withLockedValue(\.self).flatMap { HTTPDate.seconds($0, now: now) }.map { UTCTime(seconds: $0) }
+        return clockTime.withLockedValue(\.self).flatMap { HTTPDate.seconds($0, now: now) }.map { UTCTime(seconds: $0) }
     }
 
     private func port(of device: Device, _ inFile: InFile?) -> Diagnosis.Line {
@@ -218,12 +218,12 @@ struct DoctorCommand: AsyncParsableCommand {
     }
 
     private func pageServer(of device: Device, on port: Int, _ inFile: InFile?) -> Diagnosis.Line.PageServer {
-        guard port != 0 else { return .nobody }
+        guard port != 0 else { return .unused }
         if let own = device.store.runningServers.first(where: { $0.port == port }) {
             return .ours(process: own.process)
         }
         // Also while neither runs: the store that is started second cannot use the port.
         if let other = inFile?.other(on: port) { return .another(.store(other)) }
-        return MachineLook.owner(ofPort: port)
+        return MachineFacts.owner(ofPort: port)
     }
 }

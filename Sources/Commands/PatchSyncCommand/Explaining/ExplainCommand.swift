@@ -68,7 +68,7 @@ struct ExplainCommand: AsyncParsableCommand {
         let device = try await options.opened()
         let out = Console.standardOutput
         if facts {
-            return out.line(try await reporting { () throws(SyncError) in try device.told() }.json.line)
+            return out.line(try await reporting { () throws(SyncError) in try device.describedDevice() }.json.line)
         }
         let (other, time) = (try other.map { path throws(Failure) in try Self.device(path) }, at)
         let found = try await reporting { () throws(SyncError) in try device.explanation(of: other, at: time) }
@@ -86,12 +86,12 @@ struct ExplainCommand: AsyncParsableCommand {
         }
     }
 
-    private static func device(_ path: String) throws(Failure) -> ToldDevice {
+    private static func device(_ path: String) throws(Failure) -> DescribedDevice {
         let bytes: [UInt8]
         do throws(FileError) {
             bytes = try DiskFiles().read(FilePath(argument: path), limit: Limits.stateFile)
         } catch { throw Failure(SyncError.file(error)) }
-        do throws(FormatError) { return try ToldDevice(bytes, named: path) } catch {
+        do throws(FormatError) { return try DescribedDevice(bytes, named: path) } catch {
             throw Failure(SyncError.format(error))
         }
     }

@@ -135,7 +135,7 @@ struct MeteorCommand: ServingCommand {
         }
         let lock = try Self.locked(folder)
         defer { withExtendedLifetime(lock) {} }
-        let told = MeteorLines(json: json)
+        let lines = MeteorLines(json: json)
         let server: MeteorServer
         do throws(MeteorClientError) {
             server = try MeteorServer(
@@ -145,7 +145,7 @@ struct MeteorCommand: ServingCommand {
                 platform: platform,
                 compatibility: compatibility,
                 settings: settings,
-                report: told.take
+                report: lines.take
             )
         } catch { throw Failure(error) }
         Console.standardError.line(
@@ -154,7 +154,7 @@ struct MeteorCommand: ServingCommand {
         let failure: Failure? = await withTaskGroup(of: Failure?.self) { group in
             group.addTask {
                 do {
-                    try await server.run { told.listening($0) }
+                    try await server.run { lines.listening($0) }
                     return nil
                 } catch let error as MeteorClientError {
                     return Failure(error)

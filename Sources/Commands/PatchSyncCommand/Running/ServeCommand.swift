@@ -145,7 +145,7 @@ struct ServeCommand: LastingCommand {
         delegate: (any RequestDelegate)?,
         until signals: UnixSignalsSequence
     ) async throws(Failure) {
-        let right = try servingRight(of: device.store)
+        let right = try servingLock(of: device.store)
         defer { withExtendedLifetime(right) {} }
         let events = LaunchEvents(options)
         let table = scripts ? try ScriptTable(of: device.store.root, events: events) : nil
@@ -155,7 +155,7 @@ struct ServeCommand: LastingCommand {
             log.take($0)
             events.take($0)
             if case .synced = $0 { lull.yield() }
-            if $0.changesWhatRuns { table?.run() }
+            if $0.changesRunningVersion { table?.run() }
         }
         if serving.open { events.isOpen() }
         let address: LocalServer.Address
@@ -188,7 +188,7 @@ struct ServeCommand: LastingCommand {
                 for await _ in signals { break }
                 await server.stop()
             }
-            group.addTask { await IdleMemory.giveBack(after: lulls) }
+            group.addTask { await IdleMemory.releaseMemory(after: lulls) }
             defer { group.cancelAll() }
             do throws(LocalServerError) { return .success(try await server.waitForEnd()) } catch {
                 return .failure(error)

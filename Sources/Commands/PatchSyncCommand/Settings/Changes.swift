@@ -72,8 +72,8 @@ struct ConfirmCommand: AsyncParsableCommand {
         }
         let device = try options.device
         let confirmation = try await reporting { () throws(SyncError) in try await device.confirm(token) }
-        let told = try confirmation.told()
-        Console.standardOutput.line(options.json ? told.json.line : told.words)
+        let result = try confirmation.result()
+        Console.standardOutput.line(options.json ? result.json.line : result.words)
     }
 }
 

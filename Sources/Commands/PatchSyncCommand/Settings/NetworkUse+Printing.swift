@@ -26,11 +26,11 @@ extension MeteredWait {
     }
 }
 
-extension PutOffVersion {
+extension DeferredVersion {
     var words: String { wait.words(label) }
 }
 
-extension PutOffVersions {
+extension DeferredVersions {
     var words: [String] {
         rows.sorted { $0.key < $1.key }.map { content, row in
             let cost = row.bytes.map { "it costs \(ByteText($0)), as last known" } ?? "its download size is unknown"

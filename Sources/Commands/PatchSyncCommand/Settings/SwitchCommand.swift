@@ -55,7 +55,7 @@ struct SwitchCommand: AsyncParsableCommand {
         let device = try await options.opened()
         guard channel == nil && server == nil else { return try await follow(device) }
         let activation = try await reporting { () throws(SyncError) in
-            try await device.switchToPending(counting: .firstPage, isAsked: true)
+            try await device.switchToPending(counting: .firstPage, isRequested: true)
         }
         // A running server follows the change, and logs it itself.
         if device.store.runningServers.isEmpty {

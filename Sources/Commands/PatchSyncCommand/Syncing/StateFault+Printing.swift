@@ -16,6 +16,6 @@ extension StateFault {
     /// The owner of the folder, if the file must not be read.
     private var owner: String? {
         guard case .file(.permission) = error else { return nil }
-        return MachineLook.owner(of: file.removingLastComponent())
+        return MachineFacts.owner(of: file.removingLastComponent())
     }
 }

@@ -18,7 +18,7 @@ extension SyncForecast {
                 }
             ).write(to: out)
         }
-        tell(on: out, errors: errors)
+        printOffer(on: out, errors: errors)
         if isTrial { out.line("a trial is running: nothing new is installed before it is decided") }
         if isUnasked { out.line("a sync asks the server for its choice first, and may then install other versions") }
         warn(on: errors)

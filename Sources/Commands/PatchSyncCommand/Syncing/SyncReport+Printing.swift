@@ -24,7 +24,7 @@ extension SyncReport {
                 }
             ).write(to: out)
         }
-        tell(unanswered: unanswered, on: out, errors: errors)
+        printOffer(unanswered: unanswered, on: out, errors: errors)
         if let parametersError {
             errors.line(
                 "warning: the last good parameters stay: \(printable(parametersError.description))"

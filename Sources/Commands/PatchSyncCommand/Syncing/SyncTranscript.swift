@@ -10,7 +10,7 @@ final class SyncTranscript: Sendable {
     private struct State {
         var patches: [PatchStates] = []
         var progress: ProgressReport?
-        var lastSaid = ""
+        var lastLine = ""
         var putOff: Set<PatchID> = []
     }
 
@@ -62,7 +62,7 @@ final class SyncTranscript: Sendable {
             case .networkChanged: say("the network changed: trying again", &state)
             case .newerList(let version): say("release \(version) is out: continuing with it", &state)
             case .received(let bytes): state.progress?.advance(by: bytes)
-            case .fileDone, .askedPlain, .expressIgnored: break
+            case .fileDone, .plainRequested, .expressIgnored: break
             case .packBegan(let label, let bytes):
                 guard let console else { return }
                 state.progress = ProgressReport("downloading \(label)", total: bytes, unit: .bytes, on: console)
@@ -88,8 +88,8 @@ final class SyncTranscript: Sendable {
     ///
     /// Several downloads may have the same message.
     private func say(_ line: String, _ state: inout State) {
-        guard state.lastSaid != line else { return }
-        state.lastSaid = line
+        guard state.lastLine != line else { return }
+        state.lastLine = line
         console?.line(line)
     }
 

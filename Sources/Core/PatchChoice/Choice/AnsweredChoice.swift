@@ -11,7 +11,7 @@ package struct AnsweredChoice: Sendable {
     package init(_ candidates: [Candidates], under context: EligibilityContext) {
         let choices = context.answers.choices
         let ids = Set(candidates.map(\.patchID))
-        var ignored: [PatchID: IgnoredAnswer.Why] = [:]
+        var ignored: [PatchID: IgnoredAnswer.Reason] = [:]
         for id in choices.keys where !ids.contains(id) { ignored[id] = .notListed }
         while true {
             var narrowed = candidates
@@ -41,7 +41,7 @@ extension Candidates {
     /// Narrows this patch to the server's choice.
     ///
     /// - Returns: why the choice is not possible, with nothing changed, or nil.
-    mutating func follow(_ choice: DeviceAnswer.Choice) -> IgnoredAnswer.Why? {
+    mutating func follow(_ choice: DeviceAnswer.Choice) -> IgnoredAnswer.Reason? {
         switch choice {
         case .hold:
             // A device always has a version to run, so a device without one installs its first version.
@@ -58,7 +58,7 @@ extension Candidates {
         }
     }
 
-    private mutating func follow(_ index: Int) -> IgnoredAnswer.Why? {
+    private mutating func follow(_ index: Int) -> IgnoredAnswer.Reason? {
         guard index < verdicts.count else { return .notAbove }
         // A chosen version that could not be downloaded stays the chosen one. No other version replaces it.
         if let why = verdicts[index], !why.isDue { return .notEligible(why) }
@@ -80,7 +80,7 @@ extension Decision {
     }
 
     /// Why the answer had no effect.
-    fileprivate func obstacle(to choice: DeviceAnswer.Choice, among candidates: [Candidates]) -> IgnoredAnswer.Why {
+    fileprivate func obstacle(to choice: DeviceAnswer.Choice, among candidates: [Candidates]) -> IgnoredAnswer.Reason {
         guard case .version(let sha256, isForced: _) = choice else { return .takesAway }
         let version = candidates.first { $0.patchID == patchID }?.versions
             .first { $0.fingerprint.sha256 == sha256 }?.version

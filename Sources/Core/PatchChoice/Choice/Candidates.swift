@@ -23,7 +23,7 @@ package struct Candidates: Sendable {
     /// The obstacle to each version above ``place``, or to each of all versions.
     private(set) var verdicts: [NotEligible?]
     /// A summary, so that no query reads thousands of verdicts again.
-    private var sum: VerdictSum
+    private var sum: VerdictIndex
     /// Versions passed over because they require a version that only the server holds back, and their contents.
     private var heldThroughOthers: (versions: Set<Int>, contents: Set<SHA256Digest>) = ([], [])
 
@@ -69,7 +69,7 @@ package struct Candidates: Sendable {
         }
         self.place = place
         verdicts = versions[..<(place ?? versions.endIndex)].map { context.obstacle(to: $0, over: current) }
-        sum = VerdictSum(verdicts, of: versions)
+        sum = VerdictIndex(verdicts, of: versions)
     }
 
     package var decision: Decision {
@@ -85,13 +85,13 @@ package struct Candidates: Sendable {
         guard let current else { return .none }
         if let withdrawal {
             // A slow network causes no withdrawal.
-            if withdrawal.before == nil, verdicts.contains(where: { $0?.isOfTheNetwork == true }) {
+            if withdrawal.before == nil, verdicts.contains(where: { $0?.isTemporary == true }) {
                 return .keep(current)
             }
             // A patch that is not listed at all is removed completely.
             return .withdraw(current, for: versions.isEmpty && !hasRefused ? nil : withdrawal.before)
         }
-        if place != nil || hasRefused || sum.keepsTheOld {
+        if place != nil || hasRefused || sum.keepsOldVersion {
             return .keep(current)
         }
         // A version from another channel stays until this channel lists a version of that id. A channel cannot withdraw a
@@ -123,7 +123,7 @@ package struct Candidates: Sendable {
     }
 
     /// Whether the choice could still result in one of these contents.
-    func couldBe(_ digests: [SHA256Digest]) -> Bool {
+    func canStillChoose(_ digests: [SHA256Digest]) -> Bool {
         let held = withdrawal.map(\.before) ?? current
         if let held, digests.contains(held.fingerprint.sha256) { return true }
         return digests.contains { sum.open[$0, default: 0] > 0 }
@@ -145,7 +145,7 @@ package struct Candidates: Sendable {
             heldThroughOthers.contents.insert(versions[pickedIndex].fingerprint.sha256)
         }
         if why.isDue {
-            sum = VerdictSum(verdicts, of: versions)
+            sum = VerdictIndex(verdicts, of: versions)
         } else {
             sum.close(pickedIndex, verdicts, of: versions)
         }
@@ -160,13 +160,13 @@ package struct Candidates: Sendable {
         verdicts.append(why)
         verdicts += versions[(place + 1)...].map { context.obstacle(to: $0, over: current) }
         self.place = nil
-        sum = VerdictSum(verdicts, of: versions)
+        sum = VerdictIndex(verdicts, of: versions)
     }
 
     /// Passes over all eligible versions but one, for this reason.
     mutating func passOverAll(but kept: Int?, because why: NotEligible) {
         for index in verdicts.indices where index != kept && verdicts[index] == nil { verdicts[index] = why }
-        sum = VerdictSum(verdicts, of: versions)
+        sum = VerdictIndex(verdicts, of: versions)
     }
 
     var pickedIndex: Int? { sum.firstOpen < sum.stop ? sum.firstOpen : nil }
@@ -176,7 +176,7 @@ package struct Candidates: Sendable {
 }
 
 /// An index of one id's verdicts, which is kept up to date.
-private struct VerdictSum: Sendable {
+private struct VerdictIndex: Sendable {
     /// See ``Candidates``.
     let stop: Int
     /// The first version without an obstacle.
@@ -186,7 +186,7 @@ private struct VerdictSum: Sendable {
     /// The first version with an obstacle, by content.
     private(set) var closed: [SHA256Digest: Int] = [:]
     /// Whether any obstacle above the stop keeps the old version.
-    private(set) var keepsTheOld = false
+    private(set) var keepsOldVersion = false
     private(set) var isHeldBack = false
     /// Contents that only the server holds back, over all versions.
     private(set) var held: Set<SHA256Digest> = []
@@ -213,10 +213,10 @@ private struct VerdictSum: Sendable {
     private mutating func note(_ verdict: NotEligible, _ index: Int, of versions: [PatchEntry]) {
         let sha256 = versions[index].fingerprint.sha256
         closed[sha256] = min(index, closed[sha256] ?? index)
-        let isHeld = verdict.isOfTheServer(holding: versions[index])
+        let isHeld = verdict.isServerDecision(holding: versions[index])
         if isHeld { held.insert(sha256) }
         guard index < stop else { return }
-        keepsTheOld = keepsTheOld || verdict.keepsTheOld
+        keepsOldVersion = keepsOldVersion || verdict.keepsOldVersion
         isHeldBack = isHeldBack || isHeld
     }
 }

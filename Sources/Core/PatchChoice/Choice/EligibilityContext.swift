@@ -18,7 +18,7 @@ package struct EligibilityContext: Sendable {
     /// Versions that wait for an unmetered network.
     package var putOff: [PatchContent: MeteredWait] = [:]
     /// Versions that do not fit on the disk.
-    package var noRoom: [PatchContent: RoomWait] = [:]
+    package var noRoom: [PatchContent: SpaceShortage] = [:]
     /// Versions that were approved on this device.
     package var approved = ApprovedVersions()
     /// The cases without approval.
@@ -130,7 +130,7 @@ package struct EligibilityContext: Sendable {
     func row(of entry: PatchEntry) -> Dial.Row? { dialRows[entry.content] }
 
     /// The name of the place that this entry needs and this device lacks.
-    func lackedPlace(in entry: PatchEntry) -> SHA256Digest? {
+    func missingPlace(in entry: PatchEntry) -> SHA256Digest? {
         guard dialRows[entry.content]?.headcount != nil else { return nil }
         let place = entry.placeName(of: device.deviceID)
         return answers.places.contains(place) ? nil : place

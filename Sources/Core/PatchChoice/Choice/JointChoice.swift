@@ -66,7 +66,7 @@ package struct JointChoice: Sendable {
             let needs = requirements.needs(of: id, version: picked)
             let why =
                 switch rule {
-                case .impossible: unmet(needs) { other, digests in candidates[other].couldBe(digests) }
+                case .impossible: unmet(needs) { other, digests in candidates[other].canStillChoose(digests) }
                 case .unmet: unmet(needs, by: isMet)
                 case .breaksInstalled, .lostRequirement: broken(byVersion: picked, of: id)
                 }

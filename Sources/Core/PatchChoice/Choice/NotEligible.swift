@@ -26,7 +26,7 @@ package indirect enum NotEligible: Equatable, Sendable {
     /// It waits for an unmetered network. Versions below it are not considered either.
     case metered(MeteredWait)
     /// It does not fit on the disk. Versions below it are not considered either.
-    case noRoom(RoomWait)
+    case noRoom(SpaceShortage)
     /// Its manifest requires another native part.
     case incompatible(Platform)
     /// Its label is installed with other bytes.
@@ -49,13 +49,13 @@ package indirect enum NotEligible: Equatable, Sendable {
 
 extension NotEligible {
     /// The maximum number of reported reasons of a chain: the nearest ones and the one at its root.
-    private static let toldReasons = 8
+    private static let reasonLimit = 8
 
     /// A missing requirement, with the obstacle to it.
     static func missing(_ id: PatchID, because cause: NotEligible?) -> NotEligible {
         var (length, next) = (0, cause)
         while case .unmet(_, let behind)? = next { (length, next) = (length + 1, behind) }
-        let cause = length < toldReasons ? cause : cause?.withoutOneBeforeItsRoot
+        let cause = length < reasonLimit ? cause : cause?.withoutOneBeforeItsRoot
         return .unmet(requires: id, because: cause)
     }
 
@@ -68,12 +68,12 @@ extension NotEligible {
 
 extension NotEligible {
     /// Whether the earlier version stays although it is no longer listed, because its replacement is not usable on this device.
-    var keepsTheOld: Bool {
+    var keepsOldVersion: Bool {
         switch self {
         case .waiting, .blocked, .rolledBackByHand, .transferWaiting, .notReceived, .metered, .noRoom, .incompatible,
             .republished, .unapproved:
             true
-        case .unmet(_, let because): because?.keepsTheOld ?? false
+        case .unmet(_, let because): because?.keepsOldVersion ?? false
         case .rollout, .paused, .dialMissing, .appVersion, .condition, .malformedCondition, .users, .unknownRule,
             .breaks, .noPlace, .held, .notChosen:
             false
@@ -88,7 +88,7 @@ extension NotEligible {
     package var isUnapproved: Bool { if case .unapproved = self { true } else { false } }
 
     /// Whether the version could not be downloaded now, but may be later.
-    var isOfTheNetwork: Bool {
+    var isTemporary: Bool {
         switch self {
         case .notReceived, .metered, .noRoom, .transferWaiting: true
         default: false
@@ -106,7 +106,7 @@ extension NotEligible {
 
 extension NotEligible {
     /// Whether only the server, and no rule signed by release keys, excludes this version.
-    func isOfTheServer(holding entry: PatchEntry) -> Bool {
+    func isServerDecision(holding entry: PatchEntry) -> Bool {
         switch self {
         case .paused, .dialMissing, .noPlace, .held, .notChosen: true
         case .rollout(let cohort, _): cohort < entry.rules.rollout
@@ -132,7 +132,7 @@ extension NotEligible {
 
 extension NotEligible {
     /// Whether the reason is this device's history with the version, not a rule about devices.
-    package var isOfThisDevice: Bool {
+    package var isDeviceHistory: Bool {
         switch self {
         case .waiting, .blocked, .rolledBackByHand, .transferWaiting, .notReceived, .metered, .noRoom, .incompatible:
             true

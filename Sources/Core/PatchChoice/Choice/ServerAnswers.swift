@@ -18,18 +18,18 @@ package struct ServerAnswers: Equatable, Sendable {
     /// Until it is zero, a place that was not denied counts as available.
     package var questionsLeft: Int
     /// Whether assignments must still be requested before the first version is taken.
-    package var wantsChoices: Bool
+    package var needsChoices: Bool
 
     package init(
         choices: [PatchID: DeviceAnswer.Choice] = [:],
         places: Set<SHA256Digest> = [],
         questions: Int = 0,
-        wantsChoices: Bool = false
+        needsChoices: Bool = false
     ) {
         self.choices = choices
         self.places = places
         questionsLeft = questions
-        self.wantsChoices = wantsChoices
+        self.needsChoices = needsChoices
     }
 
     /// Whether the device has this place, or may still get it.
@@ -42,8 +42,8 @@ package struct ServerAnswers: Equatable, Sendable {
     /// Parts that were not requested are ignored.
     package mutating func take(_ answer: DeviceAnswer, to question: DeviceQuestion) {
         questionsLeft -= 1
-        if wantsChoices { choices = answer.choices }
-        wantsChoices = false
+        if needsChoices { choices = answer.choices }
+        needsChoices = false
         for asked in question.places {
             let isGiven = answer.places.contains {
                 $0.patchID == asked.patchID && $0.sha256 == asked.sha256 && $0.isGiven
@@ -55,13 +55,13 @@ package struct ServerAnswers: Equatable, Sendable {
     /// Stops asking in this sync, because the server did not answer.
     package mutating func giveUp() {
         questionsLeft = 0
-        wantsChoices = false
+        needsChoices = false
     }
 }
 
 /// A server answer that the device ignores.
 package struct IgnoredAnswer: Equatable, Sendable {
-    package enum Why: Equatable, Sendable {
+    package enum Reason: Equatable, Sendable {
         /// The verified list does not contain the version.
         case notListed
         /// It is below the device's version, or their order is unknown.
@@ -75,9 +75,9 @@ package struct IgnoredAnswer: Equatable, Sendable {
     }
 
     package let patchID: PatchID
-    package let why: Why
+    package let why: Reason
 
-    package init(patchID: PatchID, why: Why) {
+    package init(patchID: PatchID, why: Reason) {
         self.patchID = patchID
         self.why = why
     }

@@ -50,7 +50,7 @@ package struct SyncPlan: Sendable {
         let (base, context) = (choice.base, choice.context)
         (self.base, rest, self.context) = (base, choice.rest, context)
         pending = if case .pending(_, let next) = machine.state { next } else { nil }
-        keptEmbedded = machine.embeddedThatStays(beside: list)
+        keptEmbedded = machine.keptEmbeddedIndex(beside: list)
         if keptEmbedded == nil {
             (decisions, ignoredAnswers) = (choice.decisions, choice.ignoredAnswers)
         } else {
@@ -91,7 +91,7 @@ package struct SyncPlan: Sendable {
         }.map { wanted in
             Wanted(patch: wanted.patch.taking(turn: turns[wanted.patch.patchID]), current: wanted.current)
         }
-        if !isTrial, let staged = Self.stagedThatStays(list, decisions, base: base, after: machine, under: context) {
+        if !isTrial, let staged = Self.keptStaged(list, decisions, base: base, after: machine, under: context) {
             wanted = staged.patches.map { Wanted(patch: $0, current: base?[$0.patchID]) }
             activates = staged.activates
             isMandatory = staged.isMandatory
@@ -106,7 +106,7 @@ package struct SyncPlan: Sendable {
     ///
     /// The staged files are already downloaded, and those of the replacement are not. The selection is still dropped if a rule,
     /// the dial or a withdrawal excludes one of its versions.
-    private static func stagedThatStays(
+    private static func keptStaged(
         _ list: VerifiedList,
         _ decisions: [Decision],
         base: Selection?,
@@ -145,14 +145,14 @@ package struct SyncPlan: Sendable {
         guard answers.questionsLeft > 0, !isTrial else { return nil }
         let taken = decisions.compactMap(\.taken)
         let places = taken.compactMap { entry in
-            context.lackedPlace(in: entry).map {
+            context.missingPlace(in: entry).map {
                 DeviceQuestion.Place(patchID: entry.patchID, sha256: entry.fingerprint.sha256, device: $0)
             }
         }
-        let asksForChoices = answers.wantsChoices && !taken.isEmpty
-        guard asksForChoices || !places.isEmpty else { return nil }
+        let requestsChoices = answers.needsChoices && !taken.isEmpty
+        guard requestsChoices || !places.isEmpty else { return nil }
         return DeviceQuestion(
-            user: asksForChoices ? user : nil,
+            user: requestsChoices ? user : nil,
             places: Array(places.prefix(Limits.placesInQuestion))
         )
     }
@@ -171,8 +171,8 @@ extension SelectionMachine {
     /// The list then withdraws no version.
     ///
     /// Versions of different channels cannot be compared.
-    func embeddedThatStays(beside list: VerifiedList) -> Int? {
-        guard let embedded, embedded.isOfThisChannel, state.choiceBase?.contents == embedded.contents,
+    func keptEmbeddedIndex(beside list: VerifiedList) -> Int? {
+        guard let embedded, embedded.isFromThisChannel, state.choiceBase?.contents == embedded.contents,
             list.roleVersion <= embedded.roleVersion
         else { return nil }
         return embedded.roleVersion

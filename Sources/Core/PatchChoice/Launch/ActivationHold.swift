@@ -69,8 +69,8 @@ package struct Postponement: Equatable, Sendable {
         at time: UTCTime,
         limit: Duration
     ) {
-        let goesOn = before.flatMap { isPending || $0.until > time ? $0 : nil }
-        since = min(goesOn?.since ?? time, time)
+        let continued = before.flatMap { isPending || $0.until > time ? $0 : nil }
+        since = min(continued?.since ?? time, time)
         until = min(time.adding(duration), since.adding(limit))
         guard until > time else { return nil }
     }

@@ -65,7 +65,7 @@ package struct InstalledPatch: Hashable, Sendable {
     }
 
     /// The same version in the state of `channel`, after it was in that of `other`.
-    package func told(in channel: ChannelName, from other: ChannelName) -> InstalledPatch {
+    package func recorded(in channel: ChannelName, from other: ChannelName) -> InstalledPatch {
         var patch = self
         let origin = patch.channel ?? other
         patch.channel = origin == channel ? nil : origin
@@ -229,11 +229,11 @@ package struct Selection: Equatable, Sendable {
     }
 
     /// The same selection in the state of `channel`, after it was in that of `other`.
-    package func told(in channel: ChannelName, from other: ChannelName) -> Selection {
+    package func recorded(in channel: ChannelName, from other: ChannelName) -> Selection {
         Selection(
             number: number,
             roleVersion: roleVersion,
-            patches: patches.map { $0.told(in: channel, from: other) },
+            patches: patches.map { $0.recorded(in: channel, from: other) },
             entryKeys: entryKeys,
             activates: activates,
             isMandatory: isMandatory
@@ -241,7 +241,7 @@ package struct Selection: Equatable, Sendable {
     }
 
     /// Whether all of its patches were installed from lists of this channel.
-    package var isOfThisChannel: Bool { patches.allSatisfy { $0.channel == nil } }
+    package var isFromThisChannel: Bool { patches.allSatisfy { $0.channel == nil } }
 
     /// Whether it contains a bundle, so that pages can be requested.
     package var hasBundle: Bool { patches.contains { $0.kind == .bundle } }

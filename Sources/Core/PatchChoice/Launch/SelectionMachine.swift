@@ -259,7 +259,7 @@ package struct SelectionMachine: Equatable, Sendable {
     /// Records that the app is in the foreground again.
     ///
     /// The launch's outcome counts from now on.
-    package mutating func cameBack(_ token: LaunchToken) {
+    package mutating func recordForeground(_ token: LaunchToken) {
         count(token, isCounted: true)
     }
 
@@ -326,7 +326,7 @@ package struct SelectionMachine: Equatable, Sendable {
     /// unconfirmed selection becomes pending for a new trial.
     ///
     /// - Returns: false if the state referred to selections and none of them is left.
-    package mutating func standIn() -> Bool {
+    package mutating func recoverSelection() -> Bool {
         let named = state.kept + earlier + [embedded].compactMap(\.self)
         guard !named.isEmpty else { return true }
         var proven = [state.good].compactMap(\.self) + earlier + [embedded].compactMap(\.self)
@@ -354,7 +354,7 @@ package struct SelectionMachine: Equatable, Sendable {
     /// Entries of another channel installed it before, or a program that did not know where scripts run.
     package mutating func settleInChannel(_ next: Selection) {
         guard case .settled(let present) = state, present.contents == next.contents,
-            !present.isOfThisChannel || present.patches.map(\.place) != next.patches.map(\.place)
+            !present.isFromThisChannel || present.patches.map(\.place) != next.patches.map(\.place)
         else { return }
         state = .settled(
             Selection(

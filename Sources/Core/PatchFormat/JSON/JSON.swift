@@ -30,7 +30,7 @@ package struct JSONObject: Sendable {
     package init(_ members: [(String, JSON)] = []) {
         let all = members.map { Member(key: ExactString($0.0), value: $0.1) }
         self.members = Self.firsts(of: all)
-        if self.members.count < all.count { Self.tellTests() }
+        if self.members.count < all.count { Self.failTestRun() }
         places = Self.places(of: self.members)
     }
 
@@ -43,7 +43,7 @@ package struct JSONObject: Sendable {
     /// Ends a test process in which a key is duplicated.
     ///
     /// A program continues: input from outside may be the cause, and must not stop all stores of a device.
-    private static func tellTests() {
+    private static func failTestRun() {
         #if DEBUG
         if CommandLine.arguments.first?.hasSuffix(".xctest") == true { fatalError("a JSON key is doubled") }
         #endif

@@ -3,7 +3,7 @@ package import PatchFormat
 import PatchSync
 
 /// The outcome of a confirmation that succeeded.
-package struct ToldConfirmation: Equatable, Sendable {
+package struct ConfirmationResult: Equatable, Sendable {
     package let isNew: Bool
     package let selection: Selection
 
@@ -14,10 +14,10 @@ package struct ToldConfirmation: Equatable, Sendable {
 }
 
 extension SelectionMachine.Confirmation {
-    package func told() throws(Failure) -> ToldConfirmation {
+    package func result() throws(Failure) -> ConfirmationResult {
         switch self {
-        case .confirmed(let selection): return ToldConfirmation(isNew: true, selection: selection)
-        case .alreadyConfirmed(let selection): return ToldConfirmation(isNew: false, selection: selection)
+        case .confirmed(let selection): return ConfirmationResult(isNew: true, selection: selection)
+        case .alreadyConfirmed(let selection): return ConfirmationResult(isNew: false, selection: selection)
         case .nothingOnTrial(let selection):
             throw .nothingOnTrial(selection)
         case .otherLaunch: throw .otherLaunch

@@ -275,7 +275,7 @@ extension StatusDocument {
         Member(optional: "limitRate", .integer(1_000...), "The most bytes a second.") { $0.rate }
     }
 
-    private static let putOff = Shape<ContentRow<PutOffRow>>.object {
+    private static let putOff = Shape<ContentRow<DeferredRow>>.object {
         Member("patchId", .text) { $0.content.patchID.text }
         Member("version", .text) { $0.row.version.text }
         Member(optional: "bytes", .integer(0...), "The last known cost of its download; missing if unknown.") {

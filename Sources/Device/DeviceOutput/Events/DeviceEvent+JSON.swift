@@ -57,16 +57,16 @@ extension DeviceEvent {
         switch self {
         case .serving(let selection, let trial):
             [
-                ("patches", selection.told), ("launch", trial.map { .text($0.text) }),
+                ("patches", selection.versionsJSON), ("launch", trial.map { .text($0.text) }),
                 ("selection", .integer(selection.number)),
             ]
         case .following(let channel): [("channel", .text(channel.text))]
         case .withdrawn(let ids): [("patches", .array(ids.map { .text($0.text) }))]
         case .damaged(let files): [("files", .array(files.map { .text($0) }))]
-        case .confirmed(let selection), .unproven(let selection): [("patches", selection.told)]
-        case .superseded(let selection, let next): [("patches", selection.told), ("by", next.told)]
+        case .confirmed(let selection), .unproven(let selection): [("patches", selection.versionsJSON)]
+        case .superseded(let selection, let next): [("patches", selection.versionsJSON), ("by", next.versionsJSON)]
         case .rolledBack(let good, let bad, let setback):
-            [("to", good?.told), ("from", bad.told)] + (setback?.members ?? [])
+            [("to", good?.versionsJSON), ("from", bad.versionsJSON)] + (setback?.members ?? [])
         case .scriptFailed(let failure): failure.members
         case .scriptsLeftOut(let page, let reason): [("page", .text(page)), ("reason", .text(reason.rawValue))]
         case .stalePage(let version): [("version", version.map { .text($0) })]

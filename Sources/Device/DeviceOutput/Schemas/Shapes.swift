@@ -80,7 +80,7 @@ enum Shapes {
     }
     .named("syncFailure", "The last sync failed; missing after a successful one.")
 
-    static let noRoom = Shape<NoRoomVersion>.object {
+    static let noRoom = Shape<OversizedVersion>.object {
         Member("patchId", .text) { $0.label.patchID.text }
         Member("version", .text) { $0.label.version.text }
         Member("needs", .integer(0...), "Bytes that it still needs on the disk.") { $0.wait.needs }

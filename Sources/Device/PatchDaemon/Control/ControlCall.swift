@@ -48,7 +48,7 @@ struct ControlCall: Sendable {
     }
 
     /// Whether the request prefers an asynchronous response (RFC 7240).
-    var wantsNoWait: Bool {
+    var prefersAsynchronous: Bool {
         request.headers[canonicalForm: "Prefer"].contains { $0.lowercased() == "respond-async" }
     }
 }

@@ -13,7 +13,7 @@ extension APIProblem {
         APIProblem(400, "\(ResultCode.usage)", error.description, hint: hint, code: .usage)
     }
 
-    static let nothingHere = APIProblem(
+    static let noSuchResource = APIProblem(
         404,
         "notFound",
         "there is nothing here",

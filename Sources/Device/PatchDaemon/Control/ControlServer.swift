@@ -66,8 +66,8 @@ package struct ControlServer: Sendable {
     ///
     /// Responses in progress are finished.
     ///
-    /// - Parameter tell: Called with each change of the socket.
-    package func run(_ tell: @escaping @Sendable (News) -> Void) async {
+    /// - Parameter notify: Called with each change of the socket.
+    package func run(_ notify: @escaping @Sendable (News) -> Void) async {
         let (jobs, later) = AsyncStream.makeStream(of: (@Sendable () async -> Void).self)
         let work = ControlWork(
             hosts: hosts,
@@ -84,9 +84,9 @@ package struct ControlServer: Sendable {
             switch place {
             case .inherited(let descriptor):
                 do throws(FileServerError) {
-                    try await server(on: descriptor, source) { tell(.listening) }.run()
-                } catch { tell(.failed(.server(error))) }
-            case .path(let path): await keep(path, source, tell)
+                    try await server(on: descriptor, source) { notify(.listening) }.run()
+                } catch { notify(.failed(.server(error))) }
+            case .path(let path): await keep(path, source, notify)
             }
             later.finish()
             group.cancelAll()
@@ -101,12 +101,12 @@ package struct ControlServer: Sendable {
     }
 
     /// Creates the socket, and creates it again whenever its name disappears.
-    private func keep(_ path: FilePath, _ source: ControlSource, _ tell: @escaping @Sendable (News) -> Void) async {
+    private func keep(_ path: FilePath, _ source: ControlSource, _ notify: @escaping @Sendable (News) -> Void) async {
         await withDiscardingTaskGroup { group in
-            while let socket = await made(path, tell) {
+            while let socket = await made(path, notify) {
                 let (ends, end) = AsyncStream.makeStream(of: End.self)
                 // Responses in progress are finished while the next socket is already served.
-                group.addTask { await serve(socket, source, end, tell) }
+                group.addTask { await serve(socket, source, end, notify) }
                 var reason = End.stopped
                 for await first in ends {
                     reason = first
@@ -114,9 +114,9 @@ package struct ControlServer: Sendable {
                 }
                 switch reason {
                 case .stopped: return
-                case .vanished: tell(.vanished(path))
+                case .vanished: notify(.vanished(path))
                 case .broke(let error):
-                    tell(.failed(error))
+                    notify(.failed(error))
                     guard (try? await settings.sleep(SocketTries.longestPause)) != nil else { return }
                 }
             }
@@ -124,12 +124,12 @@ package struct ControlServer: Sendable {
     }
 
     /// - Returns: Nil if the task is cancelled.
-    private func made(_ path: FilePath, _ tell: @Sendable (News) -> Void) async -> ControlSocket? {
+    private func made(_ path: FilePath, _ notify: @Sendable (News) -> Void) async -> ControlSocket? {
         var tries = SocketTries()
         while !Task.isCancelled {
             do throws(ControlError) { return try ControlSocket(path) } catch {
                 let next = tries.failed(error)
-                if next.isTold { tell(.failed(error)) }
+                if next.isReported { notify(.failed(error)) }
                 guard (try? await settings.sleep(next.pause)) != nil else { return nil }
             }
         }
@@ -141,9 +141,9 @@ package struct ControlServer: Sendable {
         _ socket: ControlSocket,
         _ source: ControlSource,
         _ end: AsyncStream<End>.Continuation,
-        _ tell: @escaping @Sendable (News) -> Void
+        _ notify: @escaping @Sendable (News) -> Void
     ) async {
-        let server = server(on: socket.descriptor, source) { tell(.listening) }
+        let server = server(on: socket.descriptor, source) { notify(.listening) }
         await withTaskGroup(of: End.self) { group in
             group.addTask {
                 do throws(FileServerError) { try await server.run() } catch { return .broke(.server(error)) }
@@ -173,10 +173,10 @@ package struct ControlServer: Sendable {
             try watch.watch([folder])
             // The name may have disappeared before the watch began.
             change.yield()
-            for await _ in changes where !socket.isThere { return }
+            for await _ in changes where !socket.exists { return }
         } catch {
             // Without inotify, the name is checked at an interval.
-            while socket.isThere, (try? await sleep(SocketTries.longestPause)) != nil {}
+            while socket.exists, (try? await sleep(SocketTries.longestPause)) != nil {}
         }
     }
 

@@ -52,7 +52,7 @@ final class ControlSocket: Sendable {
     }
 
     deinit {
-        if isThere { try? DiskFiles().remove(path) }
+        if exists { try? DiskFiles().remove(path) }
         if inode >= 0 { close(inode) }
     }
 
@@ -60,7 +60,7 @@ final class ControlSocket: Sendable {
     private static let onlyName: Int32 = 0o10_000_000
 
     /// Whether the name still belongs to this socket.
-    var isThere: Bool { Self.identity(of: path) == identity }
+    var exists: Bool { Self.identity(of: path) == identity }
 
     private enum Owner {
         case none, abandoned, answering

@@ -22,7 +22,7 @@ struct ControlSource: FileSource {
     func decide(_ request: FileRequest) -> FileDecision {
         guard !request.headers.contains(name: "Origin") else { return refusal(.fromAPage) }
         switch table.match(request) {
-        case .nothing: return refusal(.nothingHere)
+        case .nothing: return refusal(.noSuchResource)
         case .otherMethods(let methods): return refusal(.notAllowed(methods.map(\.rawValue)))
         case .route(let route, let parameters):
             return .later(.whole) { request in
@@ -41,11 +41,11 @@ struct ControlSource: FileSource {
 
     private func refusal(_ problem: APIProblem) -> FileDecision { .now(PreparedReply(problem.answer().served())) }
 
-    func words(for refusal: String, _ status: HTTPResponseStatus, of target: String) -> RefusalWords? {
+    func words(for refusal: String, _ status: HTTPResponseStatus, of target: String) -> RefusalBody? {
         words(forUnread: refusal, status)
     }
 
-    func words(forUnread refusal: String, _ status: HTTPResponseStatus) -> RefusalWords? {
-        RefusalWords(contentType: APIProblem.mediaType, bytes: APIProblem.refused(refusal, status).bytes)
+    func words(forUnread refusal: String, _ status: HTTPResponseStatus) -> RefusalBody? {
+        RefusalBody(contentType: APIProblem.mediaType, bytes: APIProblem.refused(refusal, status).bytes)
     }
 }

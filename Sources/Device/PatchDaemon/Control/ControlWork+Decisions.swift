@@ -53,7 +53,9 @@ extension ControlWork {
                 ]
             ) { call in
                 let device = try device(call)
-                let was = try await Self.told { () async throws(SyncError) in try await device.endPostponement() }
+                let was = try await Self.mappingErrors { () async throws(SyncError) in
+                    try await device.endPostponement()
+                }
                 if was { try note([.postponementEnded], call) }
                 return .json(.fields([("ended", .bool(was))]))
             },
@@ -76,7 +78,9 @@ extension ControlWork {
                 )
             }
         } catch { throw .invalid(error) }
-        let approval = try await Self.told { () async throws(SyncError) in try await device.approve(patch, version) }
+        let approval = try await Self.mappingErrors { () async throws(SyncError) in
+            try await device.approve(patch, version)
+        }
         guard case .approved(let versions) = approval else {
             throw APIProblem(patch.map { .notListed("\($0)" + (version.map { "@\($0)" } ?? "")) } ?? .noListYet)
         }
@@ -90,7 +94,7 @@ extension ControlWork {
         do throws(FormatError) { seconds = try fields.integer("seconds", in: 1...31_536_000) } catch {
             throw .invalid(error)
         }
-        let until = try await Self.told { () async throws(SyncError) in
+        let until = try await Self.mappingErrors { () async throws(SyncError) in
             try await device.postpone(for: .seconds(seconds))
         }
         guard let until else {

@@ -50,7 +50,9 @@ extension ControlWork {
                 answers: [.init(status: 200, about: "The result, and the launch if it is on trial.", schema: result)]
             ) { call in
                 let device = try device(call)
-                let activation = try await Self.told { () async throws(SyncError) in try await device.rollBack() }
+                let activation = try await Self.mappingErrors { () async throws(SyncError) in
+                    try await device.rollBack()
+                }
                 if case .rolledBack(let good, let bad) = activation {
                     log.take(
                         .rolledBack(to: good, from: bad, because: Setback(reason: .person)),
@@ -68,7 +70,7 @@ extension ControlWork {
                 answers: [.init(status: 204, about: "Noted.")]
             ) { call in
                 let host = try host(call)
-                try await Self.told { () async throws(SyncError) in try await host.background() }
+                try await Self.mappingErrors { () async throws(SyncError) in try await host.background() }
                 return .nothing
             },
             ControlRoute(
@@ -79,7 +81,7 @@ extension ControlWork {
                 answers: [.init(status: 204, about: "Noted.")]
             ) { call in
                 let host = try host(call)
-                try await Self.told { () async throws(SyncError) in try await host.foreground() }
+                try await Self.mappingErrors { () async throws(SyncError) in try await host.foreground() }
                 return .nothing
             },
         ]
@@ -96,7 +98,7 @@ extension ControlWork {
                 return url
             }
         } catch { throw .invalid(error) }
-        return try await Self.told { () async throws(SyncError) in
+        return try await Self.mappingErrors { () async throws(SyncError) in
             guard channel == nil, server == nil else {
                 let device = try await host.device().following(channel: channel, server: server)
                 return device.configuration.followed(running: try device.state().machine.state.running)
@@ -118,12 +120,13 @@ extension ControlWork {
                 if token == nil { throw fields.broken("launch", "must be 32 lowercase hex digits") }
             }
         } catch { throw .invalid(error) }
-        let state = try Self.told { () throws(SyncError) in try device.state().machine.state }
+        let state = try Self.mappingErrors { () throws(SyncError) in try device.state().machine.state }
         if token == nil, case .trying(_, _, let launch) = state { token = launch.token }
         guard let token else {
             throw APIProblem(state.running.map { .nothingOnTrial($0) } ?? Failure(.nothingInstalled))
         }
-        let confirmation = try await Self.told { () async throws(SyncError) in try await device.confirm(token) }
-        do throws(Failure) { return try confirmation.told().json } catch { throw APIProblem(error) }
+        let confirmation = try await Self.mappingErrors { () async throws(SyncError) in try await device.confirm(token)
+        }
+        do throws(Failure) { return try confirmation.result().json } catch { throw APIProblem(error) }
     }
 }

@@ -37,14 +37,14 @@ extension ControlWork {
                 name: "cost",
                 about: "As `patchsync sync --dry-run --json`: the versions that a sync would download, and their cost.",
                 answers: [.init(status: 200, about: "The cost.", schema: .named("Cost"))]
-            ) { call in .json(try await cost(call, SyncWish())) },
+            ) { call in .json(try await cost(call, SyncRequest())) },
         ]
     }
 
     private func sync(_ call: ControlCall) async throws(APIProblem) -> APIAnswer {
         let (host, wish) = (try host(call), try wish(call))
         if call.query("dry-run") != nil { return .json(try await cost(call, wish)) }
-        guard !call.wantsNoWait else {
+        guard !call.prefersAsynchronous else {
             // The result is an event, including a failure.
             later { _ = try? await host.sync(wish) }
             let headers: HTTPHeaders = [
@@ -52,16 +52,16 @@ extension ControlWork {
             ]
             return .json(.fields([]), status: 202, headers: headers)
         }
-        return try await Self.told { () async throws(SyncError) in
+        return try await Self.mappingErrors { () async throws(SyncError) in
             let report = try await host.sync(wish)
             // The sync is over. A script that cannot be read now does not change its result.
             return .json(report.json((try? host.device().scripts()) ?? []))
         }
     }
 
-    private func wish(_ call: ControlCall) throws(APIProblem) -> SyncWish {
+    private func wish(_ call: ControlCall) throws(APIProblem) -> SyncRequest {
         let fields = try call.fields()
-        var wish = SyncWish()
+        var wish = SyncRequest()
         do throws(FormatError) {
             if fields.has("metered") { wish.isMetered = try fields.bool("metered") }
             wish.retriesFailed = try fields.bool("retryFailed", default: false)
@@ -69,9 +69,9 @@ extension ControlWork {
         return wish
     }
 
-    private func cost(_ call: ControlCall, _ wish: SyncWish) async throws(APIProblem) -> JSON {
+    private func cost(_ call: ControlCall, _ wish: SyncRequest) async throws(APIProblem) -> JSON {
         let device = try device(call)
-        return try await Self.told { () async throws(SyncError) in
+        return try await Self.mappingErrors { () async throws(SyncError) in
             // No server is contacted during a trial, because a response that ends the process would count against it.
             if case .trying = try device.state().machine.state { throw .waitsForTrial }
             var network = device.configuration.network

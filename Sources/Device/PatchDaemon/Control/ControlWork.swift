@@ -41,15 +41,15 @@ struct ControlWork: Sendable {
 
     func device(_ call: ControlCall) throws(APIProblem) -> Device {
         let host = try host(call)
-        return try Self.told { () throws(SyncError) in try host.device() }
+        return try Self.mappingErrors { () throws(SyncError) in try host.device() }
     }
 
     /// Runs device work, and converts its errors into problems.
-    static func told<Result>(_ work: () throws(SyncError) -> Result) throws(APIProblem) -> Result {
+    static func mappingErrors<Result>(_ work: () throws(SyncError) -> Result) throws(APIProblem) -> Result {
         do throws(SyncError) { return try work() } catch { throw APIProblem(error) }
     }
 
-    static func told<Result>(_ work: () async throws(SyncError) -> Result) async throws(APIProblem) -> Result {
+    static func mappingErrors<Result>(_ work: () async throws(SyncError) -> Result) async throws(APIProblem) -> Result {
         do throws(SyncError) { return try await work() } catch { throw APIProblem(error) }
     }
 
@@ -115,7 +115,9 @@ struct ControlWork: Sendable {
                 answers: [.init(status: 200, about: "The state of the device.", schema: .named("Status"))]
             ) { call in
                 let device = try device(call)
-                return .json(try Self.told { () throws(SyncError) in try device.status().json(device.configuration) })
+                return .json(
+                    try Self.mappingErrors { () throws(SyncError) in try device.status().json(device.configuration) }
+                )
             },
             ControlRoute(
                 method: .GET,
@@ -168,7 +170,7 @@ struct ControlWork: Sendable {
                 ]
             ) { call in
                 let device = try device(call)
-                return .json(try Self.told { () throws(SyncError) in try device.parameters().shown })
+                return .json(try Self.mappingErrors { () throws(SyncError) in try device.parameters().shown })
             },
         ]
     }
@@ -179,7 +181,7 @@ struct ControlWork: Sendable {
             try call.name("patch", as: PatchID.self), try call.name("version", as: VersionLabel.self)
         )
         let time = try call.time("at")
-        let found = try Self.told { () throws(SyncError) in try device.explanation(at: time) }
+        let found = try Self.mappingErrors { () throws(SyncError) in try device.explanation(at: time) }
         guard let found else { throw APIProblem(.noListYet) }
         let explanation = patch.map { found.only($0, version) } ?? found
         if let patch, explanation.versions.isEmpty {
@@ -217,13 +219,13 @@ struct ControlWork: Sendable {
     )
 
     private static func overview(of host: any StoreHost) async throws(APIProblem) -> JSON {
-        let device = try told { () throws(SyncError) in try host.device() }
-        let state = try told { () throws(SyncError) in try device.state().machine.state }
-        let (pages, next, trouble) = (await host.pages(), await host.nextLook(), await host.trouble())
+        let device = try mappingErrors { () throws(SyncError) in try host.device() }
+        let state = try mappingErrors { () throws(SyncError) in try device.state().machine.state }
+        let (pages, next, trouble) = (await host.pages(), await host.nextContact(), await host.trouble())
         return .fields([
             ("name", .text(host.name)), ("app", .text(device.configuration.app.text)),
             ("channel", .text(device.configuration.channel.text)), ("phase", .text(state.phase.rawValue)),
-            ("running", state.running?.told ?? .array([])),
+            ("running", state.running?.versionsJSON ?? .array([])),
             (
                 "pages",
                 pages.map {

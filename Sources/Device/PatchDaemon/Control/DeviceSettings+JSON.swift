@@ -89,7 +89,7 @@ extension DeviceSettings {
     ///
     /// Only requests may contain null.
     static var schema: APISchema {
-        func told(_ name: String) -> APISchema {
+        func readOnly(_ name: String) -> APISchema {
             APISchema(json: .fields([("type", .text(name)), ("readOnly", .bool(true))]))
         }
         var members: [(String, APISchema)] = []
@@ -109,7 +109,7 @@ extension DeviceSettings {
         return .object(
             [],
             optional: members + [
-                ("ownHost", .type("boolean")), ("embedded", told("string")), ("debug", told("boolean")),
+                ("ownHost", .type("boolean")), ("embedded", readOnly("string")), ("debug", readOnly("boolean")),
             ],
             more: true
         )

@@ -2,7 +2,7 @@
 struct SocketTries: Equatable, Sendable {
     struct Next: Equatable, Sendable {
         let pause: Duration
-        let isTold: Bool
+        let isReported: Bool
     }
 
     /// The number of attempts without a report while another process has the lock, which it needs for milliseconds.
@@ -11,18 +11,18 @@ struct SocketTries: Equatable, Sendable {
     static let longestPause = Duration.seconds(60)
 
     private var count = 0
-    private var told: ControlError?
+    private var lastError: ControlError?
 
     /// Records a failure.
     ///
     /// Each failure is reported once, until another one occurs.
     mutating func failed(_ error: ControlError) -> Next {
         count += 1
-        if case .locked = error, told == nil, count <= Self.silentTries {
-            return Next(pause: Self.shortPause, isTold: false)
+        if case .locked = error, lastError == nil, count <= Self.silentTries {
+            return Next(pause: Self.shortPause, isReported: false)
         }
-        defer { told = error }
+        defer { lastError = error }
         let pause = min(Self.longestPause, .seconds(1) * (1 << min(count, 6)))
-        return Next(pause: pause, isTold: error != told)
+        return Next(pause: pause, isReported: error != lastError)
     }
 }

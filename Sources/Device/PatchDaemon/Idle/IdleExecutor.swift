@@ -11,7 +11,7 @@ import NIOPosix
 package final class IdleExecutor: TaskExecutor, SchedulingExecutor {
     private let threads: NIOThreadPool
     /// The timers for clocks that advance while the machine sleeps, such as Swift's continuous clock, and for others.
-    private let (timer, awakeTimer) = (KernelTimer(goesOn: true), KernelTimer(goesOn: false))
+    private let (timer, awakeTimer) = (KernelTimer(advancesInSleep: true), KernelTimer(advancesInSleep: false))
 
     /// At least two threads are needed, because one alone would be blocked by a task that reads a file.
     package init(threads count: Int) {

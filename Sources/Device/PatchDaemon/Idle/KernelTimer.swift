@@ -25,11 +25,11 @@ final class KernelTimer: Sendable {
     private let state = NIOLockedValueBox(State())
     private let now: @Sendable () -> Duration
 
-    /// - Parameter goesOn: Whether the clock advances while the machine sleeps.
-    init(goesOn: Bool) {
-        let descriptor = patchline_open_timer(goesOn ? 1 : 0)
+    /// - Parameter advancesInSleep: Whether the clock advances while the machine sleeps.
+    init(advancesInSleep: Bool) {
+        let descriptor = patchline_open_timer(advancesInSleep ? 1 : 0)
         precondition(descriptor >= 0, "no timer: \(errno)")
-        let clock = goesOn ? CLOCK_BOOTTIME : CLOCK_MONOTONIC
+        let clock = advancesInSleep ? CLOCK_BOOTTIME : CLOCK_MONOTONIC
         let now: @Sendable () -> Duration = {
             var time = timespec()
             unsafe clock_gettime(clock, &time)

@@ -8,17 +8,17 @@ package actor Daemon {
         let task: Task<Void, Never>
     }
 
-    private let around: StoreRunner.Surroundings
+    private let environment: StoreRunner.Environment
     /// Called whenever the set of stores has changed.
     private let hosts: @Sendable ([any StoreHost]) async -> Void
     private var settings = DaemonSettings()
     private var kept: [String: Kept] = [:]
 
     package init(
-        in around: StoreRunner.Surroundings,
+        in environment: StoreRunner.Environment,
         hosts: @escaping @Sendable ([any StoreHost]) async -> Void = { _ in }
     ) {
-        (self.around, self.hosts) = (around, hosts)
+        (self.environment, self.hosts) = (environment, hosts)
     }
 
     /// Starts all stores, or none.
@@ -28,7 +28,7 @@ package actor Daemon {
     package func start(_ settings: DaemonSettings) async throws(SyncError) {
         var runners: [StoreRunner] = []
         for store in settings.stores {
-            let runner = StoreRunner(store, in: around)
+            let runner = StoreRunner(store, in: environment)
             do throws(SyncError) { try await runner.prepare() } catch .lock(.held(let path, by: let process)) {
                 throw .lock(.held(path, by: process))
             } catch {
@@ -38,7 +38,7 @@ package actor Daemon {
         }
         self.settings = settings
         await begin(runners)
-        await tellHosts()
+        await notifyHosts()
     }
 
     /// Applies other settings.
@@ -51,9 +51,9 @@ package actor Daemon {
         settings = new
         let ended = change.stopped.compactMap { kept.removeValue(forKey: $0) }
         await Self.end(ended)
-        await begin(change.started.map { StoreRunner($0, in: around) })
+        await begin(change.started.map { StoreRunner($0, in: environment) })
         for store in change.adjusted { await kept[store.name]?.runner.adjust(to: store) }
-        if !change.stopped.isEmpty || !change.started.isEmpty { await tellHosts() }
+        if !change.stopped.isEmpty || !change.started.isEmpty { await notifyHosts() }
         return change
     }
 
@@ -82,7 +82,7 @@ package actor Daemon {
         kept[runner.name] = Kept(runner: runner, task: Task { await runner.run() })
     }
 
-    private func tellHosts() async {
+    private func notifyHosts() async {
         await hosts(kept.keys.sorted().compactMap { kept[$0]?.runner })
     }
 

@@ -63,15 +63,15 @@ package struct Schedule: Equatable, Sendable {
     /// - Parameters:
     ///   - age: The time since the last sync, or nil before the first. It is negative if the clock was set back.
     ///   - random: At least 0 and less than 1.
-    package func first(age: Duration?, isInstalled: Bool, random: Double) -> NextLook? {
+    package func first(age: Duration?, isInstalled: Bool, random: Double) -> NextContact? {
         guard isOn else { return nil }
-        guard let age, isInstalled else { return NextLook(seconds: 0, reason: .first) }
+        guard let age, isInstalled else { return NextContact(seconds: 0, reason: .first) }
         guard let interval else { return nil }
         let left = interval - max(.zero, age)
-        return left > .zero ? look(left, .interval, random) : NextLook(seconds: 0, reason: .interval)
+        return left > .zero ? look(left, .interval, random) : NextContact(seconds: 0, reason: .interval)
     }
 
-    package mutating func next(after outcome: Outcome, isInstalled: Bool, random: Double) -> NextLook? {
+    package mutating func next(after outcome: Outcome, isInstalled: Bool, random: Double) -> NextContact? {
         guard isOn else { return nil }
         switch outcome {
         case .done:
@@ -86,8 +86,8 @@ package struct Schedule: Equatable, Sendable {
             let longest = min(interval ?? Self.longestBackOff, Self.longestBackOff)
             let wait = min(longest, Self.firstBackOff * (1 << failures))
             failures = min(failures + 1, 20)
-            let longestWish = max(interval ?? .zero, Self.longestBackOff)
-            return look(max(wait, failure.retryAfter?.upTo(longestWish) ?? .zero), .backOff, random)
+            let longestRetryAfter = max(interval ?? .zero, Self.longestBackOff)
+            return look(max(wait, failure.retryAfter?.upTo(longestRetryAfter) ?? .zero), .backOff, random)
         }
     }
 
@@ -95,14 +95,14 @@ package struct Schedule: Equatable, Sendable {
     ///
     /// - Parameter age: The time since the last attempt.
     /// - Returns: Nil if the schedule does not wait for a network.
-    package func networkCame(age: Duration) -> NextLook? {
+    package func networkBecameAvailable(age: Duration) -> NextContact? {
         guard awaitsNetwork else { return nil }
-        return NextLook(seconds: max(.zero, Self.networkPause - age).wholeSeconds, reason: .network)
+        return NextContact(seconds: max(.zero, Self.networkPause - age).wholeSeconds, reason: .network)
     }
 
-    private func look(_ time: Duration, _ reason: NextLook.Reason, _ random: Double) -> NextLook {
+    private func look(_ time: Duration, _ reason: NextContact.Reason, _ random: Double) -> NextContact {
         let time = min(max(.zero, time), Self.longestWait)
-        return NextLook(seconds: (time * (1 - Self.jitter + 2 * Self.jitter * random)).wholeSeconds, reason: reason)
+        return NextContact(seconds: (time * (1 - Self.jitter + 2 * Self.jitter * random)).wholeSeconds, reason: reason)
     }
 }
 

@@ -14,10 +14,10 @@ extension StoreRunner {
     ///
     /// - Throws: `lock(.held)` while another process serves it.
     package func prepare() async throws(SyncError) {
-        let store = try around.open(settings.store)
+        let store = try environment.open(settings.store)
         // The lock was removed with the folder, and no longer excludes other processes.
         if isMade, Self.isRemoved(store) { (isMade, right) = (false, nil) }
-        if right == nil { right = try store.servingRight() }
+        if right == nil { right = try store.servingLock() }
         guard !isMade else { return }
         defer { isMade = settings.origin != nil && !Self.isRemoved(store) }
         do throws(SyncError) { _ = try store.configuration() } catch .noStore {
@@ -29,7 +29,7 @@ extension StoreRunner {
 
     /// Applies the settings to the store: server, channel, and its device settings.
     func follow() async throws(SyncError) {
-        let store = try around.open(settings.store)
+        let store = try environment.open(settings.store)
         // A store of another app must not use the file's settings.
         if let origin = settings.origin, try await !follow(origin, store) { return }
         await set(settings.device, in: store)
@@ -47,11 +47,11 @@ extension StoreRunner {
             facts: FactChanges(),
             root: root,
             access: nil,
-            machine: around.machine,
+            machine: environment.machine,
             embedded: nil,
             appBuild: nil
         )
-        if case .made = creation { tell(.made) }
+        if case .made = creation { emit(.made) }
     }
 
     /// Applies the file's server and channel to an existing store.
@@ -67,22 +67,22 @@ extension StoreRunner {
         if let root = try? DiskFiles().read(origin.root, limit: Limits.root) {
             let others = try store.differences(of: root, app: present.app)
             guard others.isEmpty else {
-                tell(.differs(others))
+                emit(.differs(others))
                 return false
             }
         }
         let changes = SourceChanges(from: present, to: origin)
         guard !changes.isEmpty else { return true }
         do throws(SyncError) {
-            let device = try Device(store, now: around.now)
+            let device = try Device(store, now: environment.now)
             _ = try await device.following(channel: changes.channel, server: changes.server)
         } catch {
             // The store continues with its present settings.
-            tell(.storeFailed(Failure(error)))
+            emit(.storeFailed(Failure(error)))
             return true
         }
         hasOtherSource = true
-        tell(.follows(changes.words))
+        emit(.follows(changes.words))
         return true
     }
 
@@ -108,11 +108,11 @@ extension StoreRunner {
                 try await store.changingConfiguration { configuration throws(SyncError) in
                     try change.apply(to: &configuration)
                 }
-                tell(.follows(names))
+                emit(.follows(names))
             } catch { throw .device(error) }
         } catch {
             // The store continues with its present settings.
-            tell(.storeFailed(Failure(error)))
+            emit(.storeFailed(Failure(error)))
         }
     }
 

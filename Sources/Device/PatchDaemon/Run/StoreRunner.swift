@@ -13,7 +13,7 @@ package import SystemPackage
 /// A store of the daemon. While this runs, its app is launched and served, and its versions are downloaded and started.
 package actor StoreRunner: StoreHost {
     /// The functions that a runner uses of its process.
-    package struct Surroundings: Sendable {
+    package struct Environment: Sendable {
         package var open: @Sendable (FilePath) throws(SyncError) -> DeviceStore
         package var now: @Sendable () -> UTCTime
         package var machine: MachineIdentity?
@@ -23,9 +23,9 @@ package actor StoreRunner: StoreHost {
         package var networkChanges = NetworkChanges.system
         package var deadlines = Deadlines()
         package var ports = PortTable()
-        package var holderOfPort: @Sendable (Int) -> PortHolder = { PortHolder(listeningOn: $0) }
+        package var portHolder: @Sendable (Int) -> PortHolder = { PortHolder(listeningOn: $0) }
         /// Called after each sync, when there may be no work until the next.
-        package var lullBegan: @Sendable () -> Void = {}
+        package var onIdle: @Sendable () -> Void = {}
         /// Receives every event, from many threads.
         package var report: @Sendable (_ store: StoreSettings, DeviceEvent) -> Void
 
@@ -52,8 +52,8 @@ package actor StoreRunner: StoreHost {
 
     package nonisolated let name: String
     private nonisolated let present: NIOLockedValueBox<StoreSettings>
-    nonisolated let around: Surroundings
-    var right: ServingRight?
+    nonisolated let environment: Environment
+    var right: ServingLock?
     /// Whether the store exists, and its differences from the settings were reported.
     var isMade = false
     private(set) var server: LocalServer?
@@ -63,7 +63,7 @@ package actor StoreRunner: StoreHost {
     /// The last reported fault.
     ///
     /// Each fault is reported once, not at each attempt.
-    private var toldFault: RunnerFault?
+    private var reportedFault: RunnerFault?
     /// Whether versions are downloaded while another listener has the port.
     private var awaitsPort = false
     /// The pause before the next attempt to get the port.
@@ -74,15 +74,15 @@ package actor StoreRunner: StoreHost {
     private(set) var isInBackground = false
     private(set) var isStopped = false
     var schedule: Schedule
-    var planned: (look: NextLook, at: ContinuousClock.Instant)?
+    var planned: (look: NextContact, at: ContinuousClock.Instant)?
     var lastTry: ContinuousClock.Instant?
     private(set) var steps: AsyncStream<Step>.Continuation?
     var hold: Task<Void, Never>?
 
-    package init(_ settings: StoreSettings, in around: Surroundings) {
+    package init(_ settings: StoreSettings, in environment: Environment) {
         name = settings.name
         present = NIOLockedValueBox(settings)
-        self.around = around
+        self.environment = environment
         schedule = Schedule(every: settings.syncEvery, isOn: settings.syncs)
     }
 
@@ -95,43 +95,43 @@ package actor StoreRunner: StoreHost {
         let old = settings
         present.withLockedValue { $0 = new }
         schedule.change(to: new.syncEvery)
-        do throws(SyncError) { try await follow() } catch { tell(.storeFailed(Failure(error))) }
-        await server?.adjust(new.servingOnSchedule(around.deadlines))
+        do throws(SyncError) { try await follow() } catch { emit(.storeFailed(Failure(error))) }
+        await server?.adjust(new.servingOnSchedule(environment.deadlines))
         // The URL must be written or printed again.
-        if let address, old.urlFile != new.urlFile || old.printsURL != new.printsURL { tell(.listening(address)) }
+        if let address, old.urlFile != new.urlFile || old.printsURL != new.printsURL { emit(.listening(address)) }
         if old.syncEvery != new.syncEvery || hasOtherSource { steps?.yield(.adjusted) }
     }
 
     // MARK: Calls of the local socket
 
     package nonisolated func device() throws(SyncError) -> Device {
-        try Device(try around.open(settings.store), now: around.now)
+        try Device(try environment.open(settings.store), now: environment.now)
     }
 
     package func pages() -> LocalServer.Address? { address }
 
     package func trouble() -> Failure? { server == nil ? lastTrouble : nil }
 
-    package func nextLook() -> NextLook? {
+    package func nextContact() -> NextContact? {
         guard let planned else { return nil }
         let passed = planned.at.duration(to: .now)
         let left = max(.zero, .seconds(planned.look.seconds) - passed)
-        return NextLook(seconds: left.wholeSeconds, reason: planned.look.reason)
+        return NextContact(seconds: left.wholeSeconds, reason: planned.look.reason)
     }
 
-    package func sync(_ wish: SyncWish) async throws(SyncError) -> SyncReport {
-        var own = Updates.Wish()
+    package func sync(_ wish: SyncRequest) async throws(SyncError) -> SyncReport {
+        var own = Updates.SyncRequest()
         (own.isMetered, own.retriesFailed) = (wish.isMetered, wish.retriesFailed)
         if server == nil, awaitsPort { return try await syncWithoutPages(own) }
         return try await running().sync(own)
     }
 
-    package func switchToPending() async throws(SyncError) { try await running().startPending(isAsked: true) }
+    package func switchToPending() async throws(SyncError) { try await running().startPending(isRequested: true) }
 
     package func background() async throws(SyncError) {
         try await running().background()
         isInBackground = true
-        await switchIfNobodyLooks()
+        await switchIfUndisturbed()
     }
 
     package func foreground() async throws(SyncError) {
@@ -153,7 +153,7 @@ package actor StoreRunner: StoreHost {
         guard settings.serves, let configuration = try? device().configuration else { return }
         if ofEarlierStart, settings.port ?? configuration.port == nil { return }
         let port = configuration.pagesPort(asked: settings.port)
-        if port != 0 { _ = around.ports.claim(port, for: name) }
+        if port != 0 { _ = environment.ports.claim(port, for: name) }
     }
 
     /// Runs until ``stop()``.
@@ -167,15 +167,15 @@ package actor StoreRunner: StoreHost {
             do throws(RunnerFault) { try await launch() } catch { fault = error }
             if let fault, !isStopped {
                 lastTrouble = Failure(fault)
-                if fault != toldFault { tell(.storeFailed(Failure(fault))) }
-                toldFault = fault
+                if fault != reportedFault { emit(.storeFailed(Failure(fault))) }
+                reportedFault = fault
             }
             if start.duration(to: .now) > .seconds(300) { failures = 0 }
             guard !isStopped else { break }
             if isRemoved {
                 isRemoved = false
                 // `rm -rf` may still be running, and would remove files of the new store too.
-                guard (try? await around.sleep(.seconds(1))) != nil else { break }
+                guard (try? await environment.sleep(.seconds(1))) != nil else { break }
                 continue
             }
             let pause = min(Duration.seconds(300), .seconds(5) * (1 << min(failures, 6)))
@@ -183,7 +183,7 @@ package actor StoreRunner: StoreHost {
             guard await wait(pause, fault) else { break }
         }
         right = nil
-        around.ports.release(of: name)
+        environment.ports.release(of: name)
     }
 
     /// Waits for the next launch.
@@ -193,10 +193,10 @@ package actor StoreRunner: StoreHost {
     /// - Returns: False if the task was cancelled.
     private func wait(_ pause: Duration, _ fault: RunnerFault?) async -> Bool {
         guard let fault, fault.isTakenPort, let device = try? device() else {
-            return (try? await around.sleep(pause)) != nil
+            return (try? await environment.sleep(pause)) != nil
         }
         let (stream, steps) = AsyncStream.makeStream(of: Step.self)
-        let pausing = Task { [sleep = around.sleep] in try await sleep(pause) }
+        let pausing = Task { [sleep = environment.sleep] in try await sleep(pause) }
         (self.steps, self.pausing, awaitsPort) = (steps, pausing, true)
         defer { (self.steps, self.pausing, awaitsPort) = (nil, nil, false) }
         return await withTaskGroup(of: Void.self) { group in
@@ -220,7 +220,7 @@ package actor StoreRunner: StoreHost {
         steps?.finish()
         let last = server
         (server, address, planned) = (nil, nil, nil)
-        around.ports.release(of: name)
+        environment.ports.release(of: name)
         await last?.stop()
     }
 
@@ -230,18 +230,18 @@ package actor StoreRunner: StoreHost {
         do throws(SyncError) {
             try await prepare()
             opening = try await Device.open(
-                try around.open(settings.store),
-                now: around.now,
-                machine: around.machine,
+                try environment.open(settings.store),
+                now: environment.now,
+                machine: environment.machine,
                 appBuild: settings.appBuild
             )
         } catch { throw .device(error) }
-        if let trouble = opening.trouble { tell(.storeFailed(Failure(trouble))) }
+        if let trouble = opening.trouble { emit(.storeFailed(Failure(trouble))) }
         var device = opening.device
-        device.atCommitPoint = around.atCommitPoint
+        device.atCommitPoint = environment.atCommitPoint
         let proxying = try settings.proxying(device.store.files)
         guard let proxying else { return try await serve(device, nil) }
-        let (report, present) = (around.report, present)
+        let (report, present) = (environment.report, present)
         do {
             try await device.proxying(proxying, report: { report(present.withLockedValue(\.self), .proxyLine($0)) }) {
                 proxy in
@@ -259,10 +259,10 @@ package actor StoreRunner: StoreHost {
         self.steps = steps
         let server = LocalServer(
             device: device,
-            settings: settings.servingOnSchedule(around.deadlines),
+            settings: settings.servingOnSchedule(environment.deadlines),
             delegate: proxy
         ) {
-            [present, report = around.report, store = device.store] event in
+            [present, report = environment.report, store = device.store] event in
             if event.isOfRemovedStore, Self.isRemoved(store) {
                 steps.yield(.removed)
                 return
@@ -278,16 +278,16 @@ package actor StoreRunner: StoreHost {
         }
         let address: LocalServer.Address
         do throws(LocalServerError) { address = try await server.start() } catch .portInUse(let port) {
-            throw .portTaken(port, by: around.holderOfPort(port))
+            throw .portTaken(port, by: environment.portHolder(port))
         } catch { throw .server(error) }
         if isStopped { return await server.stop() }
-        (lastTrouble, toldFault, planned) = (nil, nil, nil)
+        (lastTrouble, reportedFault, planned) = (nil, nil, nil)
         defer { planned = nil }
         let sign = settings.serves ? announce(address, of: device.store) : nil
         defer { withExtendedLifetime(sign) {} }
         if settings.serves {
             self.address = address
-            tell(.listening(address))
+            emit(.listening(address))
         }
         let end = await withTaskGroup(of: Void.self) { group in
             group.addTask { await self.look(stream, device, server) }
@@ -303,7 +303,7 @@ package actor StoreRunner: StoreHost {
     private func claim(_ configuration: DeviceConfiguration) throws(RunnerFault) {
         let port = configuration.pagesPort(asked: settings.port)
         guard settings.serves, port != 0 else { return }
-        if let other = around.ports.claim(port, for: name) { throw .portTaken(port, by: .store(other)) }
+        if let other = environment.ports.claim(port, for: name) { throw .portTaken(port, by: .store(other)) }
     }
 
     private func announce(_ address: LocalServer.Address, of store: DeviceStore) -> LiveFile? {
@@ -316,5 +316,5 @@ package actor StoreRunner: StoreHost {
         )
     }
 
-    func tell(_ event: DeviceEvent) { around.report(settings, event) }
+    func emit(_ event: DeviceEvent) { environment.report(settings, event) }
 }

@@ -48,7 +48,7 @@ package struct ServiceManager: Sendable {
     ///
     /// A failure is ignored, because the process's work does not depend on it. Blocks for a second at most.
     @discardableResult
-    package func tell(_ words: Word...) -> Bool {
+    package func notify(_ words: Word...) -> Bool {
         let text = words.map(\.line).joined(separator: "\n")
         let bytes = Array(text.utf8)
         return unsafe patchline_send_to_local_socket(name, name.count, bytes, bytes.count) == 0

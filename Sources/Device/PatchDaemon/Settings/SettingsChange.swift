@@ -57,7 +57,7 @@ extension StoreSettings {
         case .serve: serves == other.serves
         case .syncEvery: syncEvery == other.syncEvery
         case .noSync: syncs == other.syncs
-        case .parametersEvery: parametersLook == other.parametersLook
+        case .parametersEvery: parametersPolling == other.parametersPolling
         case .deadline: deadline == other.deadline
         case .stallTimeout: stallTimeout == other.stallTimeout
         case .retries: retries == other.retries

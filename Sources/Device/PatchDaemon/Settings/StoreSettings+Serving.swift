@@ -27,7 +27,7 @@ extension StoreSettings {
         settings.updates.isAllowed = syncs
         settings.deadlines = limits(deadlines)
         settings.parametersEvery =
-            switch parametersLook {
+            switch parametersPolling {
             case .standard: ParametersWatch.interval
             case .every(let interval): interval
             case .never: nil
@@ -44,7 +44,7 @@ extension StoreSettings {
         guard let syncEvery, let interval = settings.parametersEvery else { return settings }
         if syncEvery <= interval {
             settings.parametersEvery = nil
-        } else if parametersLook == .standard {
+        } else if parametersPolling == .standard {
             settings.parametersEvery = syncEvery
         }
         return settings

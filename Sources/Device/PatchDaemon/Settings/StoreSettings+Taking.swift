@@ -20,7 +20,7 @@ extension StoreSettings {
         case .serve: serves = isOn
         case .syncEvery: syncEvery = value.time
         case .noSync: syncs = !isOn
-        case .parametersEvery: parametersLook = value.time.map { $0 == .zero ? .never : .every($0) } ?? .never
+        case .parametersEvery: parametersPolling = value.time.map { $0 == .zero ? .never : .every($0) } ?? .never
         case .deadline: deadline = value.time
         case .stallTimeout: stallTimeout = value.time
         case .retries: retries = value.number

@@ -17,7 +17,7 @@ package struct StoreSettings: Equatable, Sendable {
     }
 
     /// When online parameters are checked in addition to syncs.
-    package enum ParametersLook: Equatable, Sendable {
+    package enum ParametersPolling: Equatable, Sendable {
         /// At the usual interval, but in the daemon not more often than it syncs.
         case standard
         case every(Duration)
@@ -39,7 +39,7 @@ package struct StoreSettings: Equatable, Sendable {
     package var syncEvery: Duration? = .seconds(900)
     /// Whether the server is contacted without a person's request.
     package var syncs = true
-    package var parametersLook = ParametersLook.standard
+    package var parametersPolling = ParametersPolling.standard
     /// The longest duration of a sync.
     package var deadline: Duration?
     /// The longest time without data.

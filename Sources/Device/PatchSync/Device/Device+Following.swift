@@ -34,7 +34,7 @@ extension DeviceState {
         guard lastSync == nil else { return false }
         return switch machine.state {
         case .empty: true
-        case .settled(let selection): !selection.isOfThisChannel
+        case .settled(let selection): !selection.isFromThisChannel
         case .pending, .trying: false
         }
     }
@@ -56,9 +56,9 @@ extension DeviceState {
     /// A pure function.
     func beginning(in channel: ChannelName, from other: ChannelName) throws(SyncError) -> DeviceState {
         if case .trying(nil, _, _) = machine.state, machine.embedded == nil { throw .trialRunning }
-        let embedded = machine.embedded?.told(in: channel, from: other)
+        let embedded = machine.embedded?.recorded(in: channel, from: other)
         let good =
-            machine.state.good.flatMap { machine.withoutWithdrawn($0) }?.told(in: channel, from: other) ?? embedded
+            machine.state.good.flatMap { machine.withoutWithdrawn($0) }?.recorded(in: channel, from: other) ?? embedded
         var state = DeviceState()
         state.lastSelection = good?.number ?? 0
         state.machine = SelectionMachine(state: .resting(good), embedded: embedded)

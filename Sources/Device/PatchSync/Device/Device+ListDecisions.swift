@@ -36,7 +36,9 @@ extension Device {
     ///   - time: The time of the decision, or nil for now.
     /// - Returns: nil before the first sync.
     /// - Throws: An error if the stored documents are unreadable or inconsistent.
-    package func explanation(of other: ToldDevice? = nil, at time: UTCTime? = nil) throws(SyncError) -> Explanation? {
+    package func explanation(of other: DescribedDevice? = nil, at time: UTCTime? = nil) throws(SyncError)
+        -> Explanation?
+    {
         guard let role = try kept(configuration.channel.text), let list = try list(of: role) else { return nil }
         let time = time ?? now()
         let state: DeviceState
@@ -66,14 +68,14 @@ extension Device {
     }
 
     /// Versions that did not fit on the disk, and still do not.
-    private func noRoom(_ state: DeviceState) -> [PatchContent: RoomWait] {
+    private func noRoom(_ state: DeviceState) -> [PatchContent: SpaceShortage] {
         let versions = state.noRoom(store.room(reserve: configuration.reserve))
         return Dictionary(versions.map { ($0.content, $0.wait) }) { first, _ in first }
     }
 
     /// The facts that ``explanation(of:at:)`` needs about this device.
-    package func told() throws(SyncError) -> ToldDevice {
-        ToldDevice(configuration, deviceID: try store.deviceID(), state: try state())
+    package func describedDevice() throws(SyncError) -> DescribedDevice {
+        DescribedDevice(configuration, deviceID: try store.deviceID(), state: try state())
     }
 
     /// A stored role, which was verified when it was downloaded.

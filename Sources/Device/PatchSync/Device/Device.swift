@@ -132,7 +132,7 @@ package struct Device: Sendable {
                 return activation
             }
         } catch {
-            guard error.isDiskThatTakesNothing else { throw error }
+            guard error.isReadOnlyDisk else { throw error }
             return try state().machine.unsavedLaunch
         }
         atCommitPoint(.afterLaunch)
@@ -140,17 +140,17 @@ package struct Device: Sendable {
         return activation
     }
 
-    /// - Parameter isAsked: Whether a user of this device requests it, which ends a postponement and ignores maintenance windows.
+    /// - Parameter isRequested: Whether a user of this device requests it, which ends a postponement and ignores maintenance windows.
     /// - Throws: `heldBack` if the pending selection must not start yet.
     package func switchToPending(
         counting: TrialStart = .launch,
-        isAsked: Bool = false
+        isRequested: Bool = false
     ) async throws(SyncError) -> SelectionMachine.Activation {
         let activation = try await changing { state throws(SyncError) in
             if case .pending(_, let next) = state.machine.state, next.activates == .atNextLaunch {
                 throw .waitsForLaunch
             }
-            if !isAsked, let hold = hold(on: state) { throw .heldBack(hold) }
+            if !isRequested, let hold = hold(on: state) { throw .heldBack(hold) }
             let before = state.machine.state
             guard
                 let activation = state.machine.switchToPending(token: LaunchToken(random: random()), counting: counting)
@@ -226,8 +226,8 @@ package struct Device: Sendable {
     }
 
     /// Records that the app is in the foreground again, so that the launch's outcome counts.
-    package func cameBack(_ token: LaunchToken) async throws(SyncError) {
-        try await changing { state throws(SyncError) in state.machine.cameBack(token) }
+    package func recordForeground(_ token: LaunchToken) async throws(SyncError) {
+        try await changing { state throws(SyncError) in state.machine.recordForeground(token) }
     }
 
     package func rollBack() async throws(SyncError) -> SelectionMachine.Activation {
@@ -282,7 +282,7 @@ package struct Device: Sendable {
         do throws(SyncError) {
             try await store.syncing { () throws(SyncError) in
                 try await store.changing { () throws(SyncError) in
-                    for channel in try store.channels() { try store.letPreviousCatchUp(of: channel) }
+                    for channel in try store.channels() { try store.updatePreviousState(of: channel) }
                 }
                 try CleanUp(store: store).run()
             }

@@ -49,9 +49,9 @@ package struct StatusReport: Equatable, Sendable {
     package let transfers: TransferFailures
     package let unfit: UnfitVersions
     /// Versions that wait for an unmetered network.
-    package var putOff = PutOffVersions()
+    package var putOff = DeferredVersions()
     /// Versions that the last sync did not download for lack of disk space, and that still do not fit.
-    package var noRoom: [NoRoomVersion] = []
+    package var noRoom: [OversizedVersion] = []
     /// Why the pending selection must not start now.
     package var hold: ActivationHold?
     /// Why the time zone of the maintenance windows is unreadable.
@@ -97,7 +97,7 @@ package struct StatusReport: Equatable, Sendable {
     /// Failed ones are reported separately.
     package var heldBack: [(decision: Decision, passed: Decision.PassedOver)] {
         decisions.flatMap { decision in
-            decision.passedOver.filter { !$0.why.isOfThisDevice }.map { (decision, $0) }
+            decision.passedOver.filter { !$0.why.isDeviceHistory }.map { (decision, $0) }
         }
     }
 }

@@ -10,7 +10,8 @@ extension MetadataRefresh {
         let path = TargetPath.dial(channel)
         do throws(SyncError) {
             try await targets("dial", by: "targets", &repository)
-            let file = try judged { [repository] () throws(TrustError) in try repository.target(path, of: "dial") }
+            let file = try mappingErrors { [repository] () throws(TrustError) in try repository.target(path, of: "dial")
+            }
             let stored = try device.dial(of: channel)
             let bytes = try await document(file, path, stored: stored)
             let dial: Dial
@@ -30,10 +31,10 @@ extension MetadataRefresh {
         stored: [UInt8]?
     ) async throws(SyncError) -> [UInt8] {
         if let stored, file.matches(stored) { return stored }
-        let sha256 = try judged { () throws(TrustError) in try file.requiredSHA256(of: path.text) }
+        let sha256 = try mappingErrors { () throws(TrustError) in try file.requiredSHA256(of: path.text) }
         return try await fetch(URLLayout.target(path, sha256: sha256), limit: min(file.length, Limits.dial)) {
             bytes throws(SyncError) in
-            try judged { () throws(TrustError) in try file.check(bytes, name: path.text) }
+            try mappingErrors { () throws(TrustError) in try file.check(bytes, name: path.text) }
             return bytes
         }
     }
@@ -92,10 +93,10 @@ extension MetadataRefresh {
         app: AppID
     ) async throws(SyncError) -> [UInt8] {
         let path = TargetPath.parameters(channel)
-        let sha256 = try judged { () throws(TrustError) in try file.requiredSHA256(of: path.text) }
+        let sha256 = try mappingErrors { () throws(TrustError) in try file.requiredSHA256(of: path.text) }
         return try await fetch(URLLayout.target(path, sha256: sha256), limit: min(file.length, Limits.parameters)) {
             bytes throws(SyncError) in
-            try judged { () throws(TrustError) in
+            try mappingErrors { () throws(TrustError) in
                 try file.check(bytes, name: path.text)
                 try OnlineParameters(trusting: bytes).check(app: app, channel: channel)
             }

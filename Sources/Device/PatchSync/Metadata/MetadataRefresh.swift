@@ -62,7 +62,7 @@ struct MetadataRefresh {
         guard let bytes = try store.metadata("root") else {
             throw .storeIncomplete(store.folder.at(TrustStore.fileName("root")))
         }
-        let root = try judged { () throws(TrustError) in
+        let root = try mappingErrors { () throws(TrustError) in
             try TrustedRoot(anchor: bytes, admitting: rules.admission)
         }
         let walk = MetadataWalk(from: root, .everyRole(time), keepsTargetsFloor: rules.keepsTargetsFloor)
@@ -80,7 +80,7 @@ struct MetadataRefresh {
     /// Downloads all metadata that a sync of `channel` needs.
     func refresh(channel: ChannelName, at time: ReferenceTime) async throws(SyncError) -> Refreshed {
         var refreshed = try await refresh(at: time)
-        try judged { [repository = refreshed.repository] () throws(TrustError) in
+        try mappingErrors { [repository = refreshed.repository] () throws(TrustError) in
             try repository.refuseUnknown(channel)
         }
         try await targets(channel.text, by: "targets", &refreshed.repository)
@@ -92,7 +92,7 @@ struct MetadataRefresh {
     func find(_ target: String, _ repository: inout TrustedRepository) async throws(SyncError) -> TargetFile {
         var search = DelegationSearch(for: target)
         while true {
-            let step = try judged { [repository] () throws(TrustError) in try search.next(in: repository) }
+            let step = try mappingErrors { [repository] () throws(TrustError) in try search.next(in: repository) }
             switch step {
             case .found(let file, role: _): return file
             case .load(let role, let delegator): try await targets(role, by: delegator, &repository)
@@ -118,18 +118,18 @@ struct MetadataRefresh {
         var older: (offered: Int, known: Int)?
         var held: [(request: RoleRequest, bytes: [UInt8])] = []
         while true {
-            switch try judged({ [walk] () throws(TrustError) in try walk.next() }) {
+            switch try mappingErrors({ [walk] () throws(TrustError) in try walk.next() }) {
             case .done(let repository):
                 for (request, bytes) in held { try save(bytes, of: request) }
                 return (repository, older)
             case .recall(let role):
                 let stored = try store.metadata(role)
-                try judged { () throws(TrustError) in try walk.recall(stored) }
+                try mappingErrors { () throws(TrustError) in try walk.recall(stored) }
                 if rules.storesWholeWalks, keeps, role == "timestamp", stored != nil { try forgetRotated(walk) }
             case .fetch(let request):
                 let taken = try await take(request) { bytes throws(SyncError) in
                     var next = walk
-                    let taken = try judged { () throws(TrustError) in try next.take(bytes) }
+                    let taken = try mappingErrors { () throws(TrustError) in try next.take(bytes) }
                     walk = next
                     return taken
                 }
@@ -154,7 +154,8 @@ struct MetadataRefresh {
     ///
     /// They count as absent. If they stayed, they would count again once a later root restores an old key.
     private func forgetRotated(_ walk: MetadataWalk) throws(SyncError) {
-        guard case .fetch(.timestamp(known: nil)) = try judged({ () throws(TrustError) in try walk.next() }) else {
+        guard case .fetch(.timestamp(known: nil)) = try mappingErrors({ () throws(TrustError) in try walk.next() })
+        else {
             return
         }
         try store.forgetOnlineRoles()
@@ -213,7 +214,7 @@ struct MetadataRefresh {
         try await fetcher.document(FetchRequest(path, limit: limit, deadline: deadlines.document), reading: read)
     }
 
-    func judged<Result>(_ rule: () throws(TrustError) -> Result) throws(SyncError) -> Result {
+    func mappingErrors<Result>(_ rule: () throws(TrustError) -> Result) throws(SyncError) -> Result {
         do throws(TrustError) { return try rule() } catch { throw .trust(error) }
     }
 }

@@ -26,7 +26,7 @@ package struct DeviceConfiguration: Equatable, Sendable {
     package var platform: Platform?
     /// The number of previously confirmed selections that stay on disk.
     package var keep = SelectionMachine.defaultKeep
-    /// The disk space in bytes that downloads leave free, or nil for the standard reserve (``DiskRoom``).
+    /// The disk space in bytes that downloads leave free, or nil for the standard reserve (``DownloadSpace``).
     package var reserve: Int?
     /// Whether the server is asked for the user's assignments.
     ///

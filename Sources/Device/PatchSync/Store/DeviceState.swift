@@ -19,9 +19,9 @@ package struct DeviceState: Equatable, Sendable {
     /// Versions that are incompatible with this device's native part.
     package var unfit = UnfitVersions()
     /// Versions that wait for an unmetered network.
-    package var putOff = PutOffVersions()
+    package var putOff = DeferredVersions()
     /// Versions that did not fit on the disk.
-    package var noRoom = RoomWaits()
+    package var noRoom = SpaceShortages()
     /// Versions that a person approved.
     package var approved = ApprovedVersions()
     /// The active postponement of new versions, if any.
@@ -125,10 +125,10 @@ package struct DeviceState: Equatable, Sendable {
             unfit = try UnfitVersions(try fields.array("unfit", limit: 100_000), of: fields.document)
         }
         if fields.has("putOff") {
-            putOff = try PutOffVersions(try fields.array("putOff", limit: 100_000), of: fields.document)
+            putOff = try DeferredVersions(try fields.array("putOff", limit: 100_000), of: fields.document)
         }
         if fields.has("noRoom") {
-            noRoom = try RoomWaits(try fields.array("noRoom", limit: 100_000), of: fields.document)
+            noRoom = try SpaceShortages(try fields.array("noRoom", limit: 100_000), of: fields.document)
         }
         if fields.has("approved") {
             approved = try ApprovedVersions(try fields.array("approved", limit: 100_000), of: fields.document)

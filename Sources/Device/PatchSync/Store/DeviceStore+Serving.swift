@@ -38,7 +38,7 @@ extension DeviceStore {
 /// Only one process of the machine can hold it.
 ///
 /// The kernel releases it when the process ends for any reason. Reading the store, or syncing it once, does not require it.
-package final class ServingRight: Sendable {
+package final class ServingLock: Sendable {
     private let lock: StoreLock
 
     init(_ lock: consuming StoreLock) { self.lock = lock }
@@ -51,10 +51,10 @@ extension DeviceStore {
     ///
     /// - Returns: nil for a disk in memory or a disk that is not writable. The installed version can be served all the same.
     /// - Throws: `lock(.held)` while another process has it.
-    package func servingRight() throws(SyncError) -> ServingRight? {
+    package func servingLock() throws(SyncError) -> ServingLock? {
         guard isShared else { return nil }
         do throws(FileError) { try files.makeDirectory(root) } catch { return nil }
-        do throws(StoreLockError) { return ServingRight(try StoreLock(root.at("serving.lock"))) } catch {
+        do throws(StoreLockError) { return ServingLock(try StoreLock(root.at("serving.lock"))) } catch {
             if case .held = error { throw .lock(error) }
             return nil
         }

@@ -49,7 +49,7 @@ extension DeviceStore {
             guard try exists(previousFile(channel)) else { return FoundState(state: DeviceState()) }
             error = .file(.notFound(.read, path))
         } catch let fault {
-            guard fault.isOfTheFile else { throw fault }
+            guard fault.isFileFault else { throw fault }
             error = fault
         }
         func found(_ state: DeviceState, _ standby: StateFault.Standby) -> FoundState {
@@ -72,11 +72,11 @@ extension DeviceStore {
     private func standby(_ path: FilePath, of channel: ChannelName) throws(SyncError) -> DeviceState? {
         let found: DeviceState?
         do throws(SyncError) { found = try readState(path, of: channel, findingLost: true) } catch {
-            guard error.isOfTheFile else { throw error }
+            guard error.isFileFault else { throw error }
             return nil
         }
         // The lost change may have recorded that the pending selection or the trial failed.
-        guard var state = found, state.machine.standIn() else { return nil }
+        guard var state = found, state.machine.recoverSelection() else { return nil }
         return state
     }
 
@@ -98,7 +98,7 @@ extension DeviceStore {
                 finding: .init(
                     selection: { digest throws(FormatError) in
                         do throws(SyncError) { return try selection(digest, of: channel) } catch {
-                            if findingLost, error.isOfTheFile { return SelectionContent(unread: digest) { nil } }
+                            if findingLost, error.isFileFault { return SelectionContent(unread: digest) { nil } }
                             trouble = error
                             throw FormatError(path.string, rule: "names a selection that cannot be read")
                         }
@@ -178,7 +178,7 @@ extension DeviceStore {
     /// It must remain usable.
     ///
     /// The caller holds the writer lock.
-    func letPreviousCatchUp(of channel: ChannelName) throws(SyncError) {
+    func updatePreviousState(of channel: ChannelName) throws(SyncError) {
         let present = try foundState(of: channel)
         guard present.fault == nil, let standby = try standby(of: channel) else { return }
         let kept = Set(present.state.selections.flatMap { $0.patches.map(\.content) })
@@ -195,7 +195,7 @@ extension DeviceStore {
         let (path, previous) = (stateFile(channel), previousFile(channel))
         let state: DeviceState?
         do throws(SyncError) { state = try readState(path, of: channel) } catch {
-            guard error.isOfTheFile else { throw error }
+            guard error.isFileFault else { throw error }
             try wrapped { () throws(FileError) in try files.rename(path, to: damagedFile(channel)) }
             return nil
         }

@@ -35,7 +35,7 @@ extension StateFault: CustomStringConvertible {
 
 extension SyncError {
     /// Whether the file itself is wrong, so that reading it again would fail too.
-    var isOfTheFile: Bool {
+    var isFileFault: Bool {
         switch self {
         // A file that root left behind stays unreadable too. The next change replaces it.
         case .format, .file(.tooLarge), .file(.notRegular), .file(.permission(.read, _)): true

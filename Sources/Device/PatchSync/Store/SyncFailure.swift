@@ -225,7 +225,7 @@ extension DeviceStore {
             note(failure.map { ($0.error, Label(patchID: $0.patchID, version: $0.version)) }, at: now())
             return report
         } catch {
-            if error.saysSomethingOfSyncs { note((error, nil), at: now()) }
+            if error.concernsSyncs { note((error, nil), at: now()) }
             throw error
         }
     }
@@ -250,7 +250,7 @@ extension DeviceStore {
 }
 
 extension SyncError {
-    fileprivate var saysSomethingOfSyncs: Bool {
+    fileprivate var concernsSyncs: Bool {
         switch self {
         case .fetch(.cancelled), .lock(.held): false
         default: true

@@ -38,7 +38,7 @@ package struct VerifiedEmbedded: Sendable {
             roleVersion: document.roleVersion,
             patches: document.patches.enumerated().map { turn, patch in
                 InstalledPatch(patch.entry, column: patch.column).taking(turn: turn)
-                    .told(in: channel, from: document.channel)
+                    .recorded(in: channel, from: document.channel)
             },
             entryKeys: document.entryKeys
         )

@@ -61,9 +61,9 @@ extension SyncEngine {
             let offer = job.offer
             let plan = SyncPlan(list: offer.list, role: offer.role, machine: job.machine, under: job.context)
             // No place is requested for a version that must wait, so the server is asked for the user's assignments first.
-            let asksFirst = job.context.answers.wantsChoices && plan.question(for: nil) != nil
+            let requestsChoicesFirst = job.context.answers.needsChoices && plan.question(for: nil) != nil
             let waiting =
-                asksFirst ? [:] : try await waiting(in: plan, offer.list, job.outcome, by: &job.judge)
+                requestsChoicesFirst ? [:] : try await waiting(in: plan, offer.list, job.outcome, by: &job.judge)
             if !waiting.isEmpty {
                 job.context.putOff.merge(waiting) { $1 }
                 job.outcome.putOff = job.judge.putOff
@@ -84,7 +84,7 @@ extension SyncEngine {
         do throws(SyncError) {
             job.outcome = try await DownloadPlan().run(&download)
         } catch {
-            if error.isNoSpace { download.giveBack() }
+            if error.isNoSpace { download.removePartialFiles() }
             job.traffic.add(download.outcome)
             try await recordTransfers(of: download.outcome, endedBy: error, plan: plan, at: job.offer.time)
             throw error
@@ -122,7 +122,7 @@ extension SyncEngine {
             report: report
         )
         let (store, reserve) = (store, configuration.reserve)
-        transfers.lacksRoom = { bytes in store.room(reserve: reserve)?.wait(for: bytes) }
+        transfers.spaceShortage = { bytes in store.room(reserve: reserve)?.wait(for: bytes) }
         return transfers
     }
 
@@ -177,7 +177,7 @@ extension SyncReport {
             checkedSignatures: outcome.checkedSignatures,
             packs: outcome.packs,
             putOff: outcome.putOff,
-            noRoom: outcome.noRoomVersions,
+            noRoom: outcome.oversizedVersions,
             awaiting: AwaitedVersion.all(plan.decisions, of: offer.list.entries),
             healed: outcome.healed,
             staging: staging,

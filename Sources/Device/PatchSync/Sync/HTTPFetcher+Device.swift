@@ -9,11 +9,11 @@ extension HTTPFetcher {
     package static func with<Result: Sendable>(
         serversOf configuration: DeviceConfiguration,
         _ deadlines: Deadlines,
-        hearsDate: (@Sendable (String) -> Void)? = nil,
+        onDate: (@Sendable (String) -> Void)? = nil,
         _ body: ([Source]) async throws(SyncError) -> Result
     ) async throws(SyncError) -> Result {
         var settings = Settings()
-        (settings.deadlines, settings.hearsDate) = (deadlines, hearsDate)
+        (settings.deadlines, settings.onDate) = (deadlines, onDate)
         settings.redirects = HTTPFetcher.mostRedirects
         do throws(TLSFault) { settings.trust = try configuration.access.trust() } catch { throw .fetch(.tls(error)) }
         let servers = [configuration.server] + configuration.access.mirrors

@@ -10,7 +10,7 @@ struct MeteredJudge {
     /// The estimated cost of each version, computed once per sync, so that all decisions use the same estimate.
     private(set) var costs: [PatchContent: TransferCost] = [:]
     /// The deferred versions, in the order of the decisions.
-    private(set) var putOff: [PutOffVersion] = []
+    private(set) var putOff: [DeferredVersion] = []
 
     init(allowance: Int?) {
         self.allowance = allowance
@@ -50,7 +50,7 @@ struct MeteredJudge {
             else { continue }
             waiting[wanted.patch.content] = wait
             putOff.append(
-                PutOffVersion(
+                DeferredVersion(
                     content: wanted.patch.content,
                     version: wanted.patch.version,
                     size: costs[wanted.patch.content]?.size ?? .unknown,
@@ -96,8 +96,8 @@ extension SyncEngine {
     }
 }
 
-extension PutOffVersions {
-    init(_ versions: [PutOffVersion]) {
+extension DeferredVersions {
+    init(_ versions: [DeferredVersion]) {
         self.init()
         for version in versions { add(version.content, Row(version: version.version, bytes: version.size.bytes)) }
     }

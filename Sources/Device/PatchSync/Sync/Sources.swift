@@ -56,7 +56,7 @@ final class Sources: Sendable {
 
     var inOrder: [Source] { state.withLockedValue(\.order) }
 
-    func putLast(_ source: Source) {
+    func moveToEnd(_ source: Source) {
         state.withLockedValue { state in
             guard let index = state.order.firstIndex(where: { $0.name == source.name }) else { return }
             state.order.append(state.order.remove(at: index))

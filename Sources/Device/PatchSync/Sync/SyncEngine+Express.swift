@@ -36,7 +36,7 @@ extension SyncEngine {
             let express: Express
             do throws(FormatError) {
                 let bytes = answer.document.bytes
-                let isDifference = takesDifference && ExpressDifference.isOne(bytes)
+                let isDifference = takesDifference && ExpressDifference.isDifference(bytes)
                 express = try Express(
                     isDifference ? try ExpressDifference.plain(bytes, from: held.parts) : bytes,
                     of: channel
@@ -48,7 +48,7 @@ extension SyncEngine {
                 record: record
             )
         } catch {
-            if error.isOwn || error.saysThereIsNoWay { throw error }
+            if error.isOwn || error.isUnreachable { throw error }
             sources.giveUpExpress(of: source)
             if error != .fetch(.notFound(request.path)) {
                 report(.expressIgnored(server: source.name, because: error))
@@ -132,7 +132,7 @@ extension ExpressRecord.Answer {
 
 extension SyncError {
     /// Whether the server is unreachable, so that other requests would take as long and fail in the same way.
-    fileprivate var saysThereIsNoWay: Bool {
+    fileprivate var isUnreachable: Bool {
         switch self {
         case .fetch(.connection), .fetch(.noAddress), .fetch(.tls), .fetch(.busy), .fetch(.intercepted): true
         default: false

@@ -18,7 +18,7 @@ extension SyncEngine {
         var engine = self
         engine.sources = Sources(sources.inOrder.map { $0.counted(by: count) })
         engine.takesParameters = false
-        return try await engine.inTime { [engine] () async throws(SyncError) in
+        return try await engine.withinDeadline { [engine] () async throws(SyncError) in
             try await engine.forecast(counting: count)
         }
     }
@@ -68,17 +68,17 @@ extension SyncEngine {
         of plan: SyncPlan,
         _ list: VerifiedList,
         _ machine: SelectionMachine
-    ) async throws(SyncError) -> ([SyncForecast.Row], [NoRoomVersion]) {
+    ) async throws(SyncError) -> ([SyncForecast.Row], [OversizedVersion]) {
         var appraisal = appraisal(of: plan, list)
         var rows: [SyncForecast.Row] = []
-        var noRoom: [NoRoomVersion] = []
+        var noRoom: [OversizedVersion] = []
         let room = store.room(reserve: configuration.reserve)
         var promised = 0
         for wanted in plan.wanted {
             if let room, wanted.isNew, let needs = try await appraisal.room(for: wanted) {
                 if let wait = room.wait(for: promised + needs) {
-                    let own = RoomWait(needs: needs, free: wait.free - promised, reserve: wait.reserve)
-                    noRoom.append(NoRoomVersion(content: wanted.patch.content, label: wanted.patch.label, wait: own))
+                    let own = SpaceShortage(needs: needs, free: wait.free - promised, reserve: wait.reserve)
+                    noRoom.append(OversizedVersion(content: wanted.patch.content, label: wanted.patch.label, wait: own))
                 } else {
                     promised += needs
                 }

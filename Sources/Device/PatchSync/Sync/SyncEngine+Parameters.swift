@@ -11,7 +11,7 @@ extension SyncEngine {
     /// The caller holds the store's sync lock. Each server is asked once. A failed look is repeated with the next server.
     ///
     /// - Throws: The first server's error if no server answers.
-    package func lookForParameters() async throws(SyncError) -> ParametersUpdate {
+    package func checkParameters() async throws(SyncError) -> ParametersUpdate {
         let channel = configuration.channel
         var found: ParametersUpdate?
         var first: SyncError?

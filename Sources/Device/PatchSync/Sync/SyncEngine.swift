@@ -67,13 +67,13 @@ package struct SyncEngine: Sendable {
             states.withLockedValue { $0.take(event) }
             report(event)
         }
-        var done = try await inTime { [engine] () async throws(SyncError) in try await engine.syncNewest() }
+        var done = try await withinDeadline { [engine] () async throws(SyncError) in try await engine.syncNewest() }
         done.states = states.withLockedValue(\.self)
         return done
     }
 
     /// Ends `work` when the time limit of a whole sync has passed.
-    func inTime<Result: Sendable>(
+    func withinDeadline<Result: Sendable>(
         _ work: @escaping @Sendable () async throws(SyncError) -> Result
     ) async throws(SyncError) -> Result {
         guard let deadline = deadlines.sync else { return try await work() }
@@ -93,7 +93,7 @@ package struct SyncEngine: Sendable {
             do throws(SyncError) {
                 let device = try await prepare(offer)
                 let isWatched = newerLists < deadlines.newerLists
-                let done = try await whileNewest(offer, isWatched: isWatched) { () async throws(SyncError) in
+                let done = try await whileOfferIsNewest(offer, isWatched: isWatched) { () async throws(SyncError) in
                     var job = DownloadJob(offer, device, allowance: allowance, traffic: traffic)
                     var plan = try await choose(for: &job)
                     while !job.outcome.isComplete(for: plan) {
@@ -126,12 +126,12 @@ package struct SyncEngine: Sendable {
     /// The facts that decide which versions are eligible, for a device in this state.
     func context(_ state: DeviceState, _ offer: ChannelOffer) throws(SyncError) -> EligibilityContext {
         let deviceID = try store.deviceID()
-        var told = configuration
-        if approvesAll { told.policy.consent = .automatic }
-        let device = DeviceFacts(told, deviceID: deviceID, time: offer.time, retryNow: retryNow)
+        var effective = configuration
+        if approvesAll { effective.policy.consent = .automatic }
+        let device = DeviceFacts(effective, deviceID: deviceID, time: offer.time, retryNow: retryNow)
         var context = EligibilityContext(state, device: device, dial: offer.dial)
         context.answers.questionsLeft = Self.questions
-        context.answers.wantsChoices = configuration.answers
+        context.answers.needsChoices = configuration.answers
         return context
     }
 
@@ -139,7 +139,7 @@ package struct SyncEngine: Sendable {
     ///
     /// - Parameter isWatched: Whether to check for newer offers.
     /// - Throws: `fetch(.newerList)` as soon as a newer offer exists.
-    private func whileNewest<Result: Sendable>(
+    private func whileOfferIsNewest<Result: Sendable>(
         _ offer: ChannelOffer,
         isWatched: Bool,
         _ work: @escaping @Sendable () async throws(SyncError) -> Result
@@ -165,8 +165,8 @@ package struct SyncEngine: Sendable {
             outcome.transfers.record(in: &state.transfers, at: time)
             let listed = Set(list.entries.map(\.content))
             state.transfers.keep(only: listed)
-            state.putOff = PutOffVersions(outcome.putOff)
-            state.noRoom = outcome.roomWaits
+            state.putOff = DeferredVersions(outcome.putOff)
+            state.noRoom = outcome.spaceShortages
             state.approved.keep(only: listed)
             state.unfit.merge(outcome.unfit)
             state.unfit.keep(only: listed, for: configuration.platform)

@@ -36,7 +36,7 @@ package enum SyncError: Error, Equatable, Sendable {
     /// The pending selection must not start yet, because of a postponement or a maintenance window.
     case heldBack(ActivationHold)
     /// The version does not fit on the disk.
-    case noRoom(Label, RoomWait)
+    case noRoom(Label, SpaceShortage)
     /// The bundle failed its trials on this device.
     case blacklisted(Label, until: UTCTime)
     /// The bundle requires another native part than this device's.
@@ -65,7 +65,7 @@ extension SyncError {
     }
 
     /// Whether the disk is readable but not writable.
-    var isDiskThatTakesNothing: Bool {
+    var isReadOnlyDisk: Bool {
         switch self {
         case .file(.noSpace), .file(.readOnly), .file(.permission), .lock(.file(.noSpace)), .lock(.file(.readOnly)),
             .lock(.file(.permission)):

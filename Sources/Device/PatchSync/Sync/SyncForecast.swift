@@ -54,9 +54,9 @@ package struct SyncForecast: Equatable, Sendable {
     package let metadata: Int
     package let rows: [Row]
     /// Versions that a sync would defer to an unmetered network.
-    package var putOff: [PutOffVersion] = []
+    package var putOff: [DeferredVersion] = []
     /// Versions that a sync would not download, because they do not fit on the disk.
-    package var noRoom: [NoRoomVersion] = []
+    package var noRoom: [OversizedVersion] = []
 
     package init(
         roleVersion: Int,
@@ -77,11 +77,11 @@ package struct SyncForecast: Equatable, Sendable {
         (self.metadata, self.rows) = (metadata, rows)
     }
 
-    private var coming: [Row] { rows.filter { $0.task != .putOff } }
+    private var downloads: [Row] { rows.filter { $0.task != .putOff } }
 
     /// The size of all downloads.
-    package var size: WireSize { coming.reduce(.nothing) { $0 + $1.cost.size } }
+    package var size: WireSize { downloads.reduce(.nothing) { $0 + $1.cost.size } }
 
     /// The bytes saved by files that are already stored, over the rows where they are known.
-    package var saved: Int { coming.compactMap(\.cost.saved).reduce(0, +) }
+    package var saved: Int { downloads.compactMap(\.cost.saved).reduce(0, +) }
 }

@@ -17,7 +17,7 @@ package enum SyncEvent: Equatable, Sendable {
     case received(bytes: Int)
     case fileDone(String)
     /// A server's compressed form of this file was wrong, so the plain file is requested.
-    case askedPlain(String, because: SyncError)
+    case plainRequested(String, because: SyncError)
     /// The download of a pack for this bundle begins or resumes, with the number of remaining bytes.
     case packBegan(Label, bytes: Int)
     /// A bundle was downloaded as a pack from a stored version.
@@ -30,7 +30,7 @@ package enum SyncEvent: Equatable, Sendable {
     /// The person who requested this sync approved these versions.
     case approved([Label])
     /// A version waits for an unmetered network.
-    case putOff(PutOffVersion)
+    case putOff(DeferredVersion)
     /// The network failed. The next try is after this time, or as soon as the network changes.
     case waiting(Duration, because: SyncError)
     case networkChanged
@@ -52,7 +52,7 @@ package struct PatchFailure: Error, Equatable, Sendable {
 }
 
 /// A version that a sync defers to an unmetered network.
-package struct PutOffVersion: Equatable, Sendable {
+package struct DeferredVersion: Equatable, Sendable {
     package let content: PatchContent
     package let version: VersionLabel
     /// The size of the version's own download.
@@ -100,9 +100,9 @@ package struct SyncReport: Equatable, Sendable {
     /// Bundles that were downloaded as packs from a stored version.
     package var packs: [PackUse] = []
     /// Versions that wait for an unmetered network.
-    package var putOff: [PutOffVersion] = []
+    package var putOff: [DeferredVersion] = []
     /// Versions that do not fit on the disk.
-    package var noRoom: [NoRoomVersion] = []
+    package var noRoom: [OversizedVersion] = []
     /// Versions that wait for approval: the newest one of each patch.
     package var awaiting: [AwaitedVersion] = []
     /// Patches whose files were repaired.
@@ -126,7 +126,7 @@ package struct SyncReport: Equatable, Sendable {
     /// The sequence of states of each patch.
     package var states: [PatchStates] = []
     /// The shares and conditions that were evaluated for this device.
-    package var asked: [AskedRule] = []
+    package var asked: [EvaluatedRule] = []
     /// Why this device's state was not read from `state.json` when the sync began.
     package var stateFault: StateFault?
 

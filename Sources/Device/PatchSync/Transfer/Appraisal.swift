@@ -44,12 +44,12 @@ struct Appraisal {
         switch patch.kind {
         case .script:
             guard !faults.isEmpty else { return nil }
-            guard try !isHere(patch.fingerprint) else { return .nothing }
+            guard try !isAvailable(patch.fingerprint) else { return .nothing }
             let size = try await size(of: ExpectedFile(patch.fingerprint), at: patch.url)
             return TransferCost(way: .file, size: size)
         case .bundle:
             // All files of a new version may be stored without its folder, because its signatures may never have been checked.
-            guard faults.isEmpty, try wanted.isNew ? stands(patch) : true else { return try await bundle(wanted) }
+            guard faults.isEmpty, try wanted.isNew ? isStored(patch) : true else { return try await bundle(wanted) }
             guard try needsColumn(patch) else { return nil }
             return TransferCost(way: .singleObjects, size: try await columnSize(of: patch))
         }
@@ -57,7 +57,7 @@ struct Appraisal {
 
     private mutating func bundle(_ wanted: SyncPlan.Wanted) async throws(SyncError) -> TransferCost {
         let patch = wanted.patch
-        let hasManifest = try isHere(patch.fingerprint)
+        let hasManifest = try isAvailable(patch.fingerprint)
         let needsColumn = try needsColumn(patch)
         let index = wanted.isNew ? try await index(of: patch) : nil
         var facts = BundleFacts()
@@ -88,12 +88,12 @@ extension Appraisal {
     mutating func room(for wanted: SyncPlan.Wanted) async throws(SyncError) -> Int? {
         let patch = wanted.patch
         guard patch.kind == .bundle else {
-            return try isHere(patch.fingerprint) ? 0 : try store.bytesNeeded(by: [patch.fingerprint])
+            return try isAvailable(patch.fingerprint) ? 0 : try store.bytesNeeded(by: [patch.fingerprint])
         }
-        guard try !isHere(patch.fingerprint) else {
+        guard try !isAvailable(patch.fingerprint) else {
             guard let manifest = try check.manifest(of: patch) else { return nil }
             var missing: [Fingerprint] = []
-            for asset in manifest.assets where try !isHere(asset.fingerprint) { missing.append(asset.fingerprint) }
+            for asset in manifest.assets where try !isAvailable(asset.fingerprint) { missing.append(asset.fingerprint) }
             return try store.bytesNeeded(by: missing)
         }
         let documents = patch.fingerprint.size + (patch.column.flatMap { plan.columnSizes[$0] } ?? 0)
@@ -110,7 +110,7 @@ extension Appraisal {
 
 /// Checks of the stored files.
 extension Appraisal {
-    private func stands(_ patch: InstalledPatch) throws(SyncError) -> Bool {
+    private func isStored(_ patch: InstalledPatch) throws(SyncError) -> Bool {
         try store.wrapped { () throws(FileError) in
             try store.files.status(of: store.bundle(patch.fingerprint.sha256))?.kind == .directory
         }
@@ -122,14 +122,14 @@ extension Appraisal {
 
     private mutating func needsColumn(_ patch: InstalledPatch) throws(SyncError) -> Bool {
         guard signatures == .required, isListed(patch), let column = patch.column else { return false }
-        return try !isHere(column, expected: nil)
+        return try !isAvailable(column, expected: nil)
     }
 
-    private mutating func isHere(_ fingerprint: Fingerprint) throws(SyncError) -> Bool {
-        try isHere(fingerprint.sha256, expected: fingerprint)
+    private mutating func isAvailable(_ fingerprint: Fingerprint) throws(SyncError) -> Bool {
+        try isAvailable(fingerprint.sha256, expected: fingerprint)
     }
 
-    private mutating func isHere(_ digest: SHA256Digest, expected: Fingerprint?) throws(SyncError) -> Bool {
+    private mutating func isAvailable(_ digest: SHA256Digest, expected: Fingerprint?) throws(SyncError) -> Bool {
         let (place, condition) = try check.condition(of: digest, expected: expected)
         if case .intact = condition { return true }
         return place.isEmbedded ? false : try check.isEmbedded(digest, expected: expected)
@@ -148,7 +148,7 @@ extension Appraisal {
         var rest = 0
         for (row, asset) in manifest.assets.enumerated() {
             let object = asset.fingerprint
-            guard try !isHere(object), counted.insert(object.sha256).inserted else { continue }
+            guard try !isAvailable(object), counted.insert(object.sha256).inserted else { continue }
             let received = try received(of: object.sha256)
             if received == 0 || facts.map({ $0.kept > 0 && received < object.size }) ?? false {
                 rows.append(row)
@@ -248,18 +248,18 @@ extension Appraisal {
         let pack = BasePack(manifest: patch.fingerprint.sha256, base: manifest)
         let row = index?.from.first { $0.pack.base == pack.base }?.pack
         let path = URLLayout.pack(pack, .pack)
-        let isHere = try received(of: pack).isWhole
-        var said = row?.size
-        if said == nil, !isHere { said = try await ask(path, limit: base.limits.pack, isPlain: true) }
-        guard isHere || said != nil else { return .nowhere }
-        guard isHere || said.map({ $0 <= base.limits.pack }) == true else { return .tooLarge }
-        var facts = BundleFacts.Pack(base: base.version, size: try size(of: pack, said), signatures: .nothing)
+        let isAvailable = try received(of: pack).isWhole
+        var announced = row?.size
+        if announced == nil, !isAvailable { announced = try await ask(path, limit: base.limits.pack, isPlain: true) }
+        guard isAvailable || announced != nil else { return .nowhere }
+        guard isAvailable || announced.map({ $0 <= base.limits.pack }) == true else { return .tooLarge }
+        var facts = BundleFacts.Pack(base: base.version, size: try size(of: pack, announced), signatures: .nothing)
         guard needsColumn else { return .priced(facts) }
         if base.column() == nil {
             facts.signatures = try await columnSize(of: patch)
-        } else if isHere, store.objects.signatures(of: pack, limit: Limits.signatureColumn) != nil {
+        } else if isAvailable, store.objects.signatures(of: pack, limit: Limits.signatureColumn) != nil {
             return .priced(facts)
-        } else if !isHere, let both = try await signedSize(of: pack, base) {
+        } else if !isAvailable, let both = try await signedSize(of: pack, base) {
             facts.size = try size(of: pack, both)
         } else if let row {
             facts.signatures = .exactly(row.signatures ?? 0)
@@ -309,9 +309,9 @@ extension Appraisal {
     }
 
     /// The size of the missing part of a pack.
-    private func size(of pack: BasePack, _ said: Int?) throws(SyncError) -> WireSize {
+    private func size(of pack: BasePack, _ announced: Int?) throws(SyncError) -> WireSize {
         let here = try received(of: pack)
-        return here.isWhole ? .nothing : said.map { WireSize.exactly($0).without(here.bytes) } ?? .unknown
+        return here.isWhole ? .nothing : announced.map { WireSize.exactly($0).without(here.bytes) } ?? .unknown
     }
 
     private func index(of patch: InstalledPatch) async throws(SyncError) -> (PackIndex, bytes: Int)? {

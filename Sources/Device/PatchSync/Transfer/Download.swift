@@ -24,9 +24,9 @@ struct Download {
         /// Bundles that were downloaded as packs from a stored version.
         var packs: [PackUse] = []
         /// Versions that wait for an unmetered network.
-        var putOff: [PutOffVersion] = []
+        var putOff: [DeferredVersion] = []
         /// Versions that do not fit on the disk.
-        var noRoom: [PatchContent: RoomWait] = [:]
+        var noRoom: [PatchContent: SpaceShortage] = [:]
         /// Why the server did not answer this sync's question.
         var unanswered: SyncError?
 
@@ -150,20 +150,25 @@ extension Download {
     func admitDocuments(of wanted: SyncPlan.Wanted) throws(SyncError) {
         guard wanted.isNew else { return }
         let patch = wanted.patch
-        var needs = try lies(patch.fingerprint.sha256) ? 0 : DiskRoom.taken(by: patch.fingerprint.size)
-        if signatures == .required, let column = patch.column, let size = plan.columnSizes[column], try !lies(column) {
-            needs += DiskRoom.taken(by: size)
+        var needs = try isStored(patch.fingerprint.sha256) ? 0 : DownloadSpace.taken(by: patch.fingerprint.size)
+        if signatures == .required, let column = patch.column, let size = plan.columnSizes[column],
+            try !isStored(column)
+        {
+            needs += DownloadSpace.taken(by: size)
         }
         if needs > 0 { try admit(needs, for: wanted) }
     }
 
     private func admit(_ needs: Int, for wanted: SyncPlan.Wanted) throws(SyncError) {
-        guard let wait = transfers.lacksRoom(promised + needs) else { return }
-        throw .noRoom(wanted.patch.label, RoomWait(needs: needs, free: wait.free - promised, reserve: wait.reserve))
+        guard let wait = transfers.spaceShortage(promised + needs) else { return }
+        throw .noRoom(
+            wanted.patch.label,
+            SpaceShortage(needs: needs, free: wait.free - promised, reserve: wait.reserve)
+        )
     }
 
     /// Whether a file is stored under this digest.
-    private func lies(_ digest: SHA256Digest) throws(SyncError) -> Bool {
+    private func isStored(_ digest: SHA256Digest) throws(SyncError) -> Bool {
         try store.wrapped { () throws(FileError) in
             try store.files.identity(of: try store.place(of: digest).path) != nil
         }
@@ -173,10 +178,10 @@ extension Download {
     ///
     /// If that is not enough, files of versions that were never installed are removed as well. The next sync checks the space
     /// first.
-    func giveBack() {
+    func removePartialFiles() {
         try? store.objects.removePartialDownloads()
         try? store.removeIntermediate()
-        if transfers.lacksRoom(1) != nil { try? CleanUp(store: store).run() }
+        if transfers.spaceShortage(1) != nil { try? CleanUp(store: store).run() }
     }
 }
 
@@ -191,7 +196,7 @@ extension DeviceStore {
             for file in missing where seen.insert(file.sha256).inserted {
                 let here = begun.contains(file.sha256) ? try objects.bytesOfPart(of: file.sha256) : 0
                 let (sum, isTooMuch) = needs.addingReportingOverflow(
-                    DiskRoom.taken(by: file.size - min(here, file.size))
+                    DownloadSpace.taken(by: file.size - min(here, file.size))
                 )
                 if isTooMuch { return .max / 2 }
                 needs = sum
@@ -202,20 +207,20 @@ extension DeviceStore {
 }
 
 extension Download.Outcome {
-    var roomWaits: RoomWaits {
-        var waits = RoomWaits()
-        for version in noRoomVersions {
+    var spaceShortages: SpaceShortages {
+        var waits = SpaceShortages()
+        for version in oversizedVersions {
             waits.add(version.content, .init(version: version.label.version, needs: version.wait.needs))
         }
         return waits
     }
 
-    var noRoomVersions: [NoRoomVersion] {
-        failures.compactMap { (failure) -> NoRoomVersion? in
+    var oversizedVersions: [OversizedVersion] {
+        failures.compactMap { (failure) -> OversizedVersion? in
             guard case .noRoom(let label, let wait) = failure.error,
                 let content = noRoom.first(where: { $0.key.patchID == failure.patchID && $0.value == wait })?.key
             else { return nil }
-            return NoRoomVersion(content: content, label: label, wait: wait)
+            return OversizedVersion(content: content, label: label, wait: wait)
         }
     }
 }

@@ -35,7 +35,7 @@ struct DownloadColumn {
         if let first = open.first {
             // The digest of this intermediate column is not signed. The final column built from it is compared with a signed
             // digest.
-            guard let column = first.leadsTo.map({ WantedColumn(sha256: $0.sha256, size: $0.size) }),
+            guard let column = first.resultColumn.map({ WantedColumn(sha256: $0.sha256, size: $0.size) }),
                 let made = try await make(column, to: step.base.manifest, by: first, download.store, download.transfers)
             else { return false }
             pack?.bytes += made.travelled
@@ -63,8 +63,8 @@ struct DownloadColumn {
         }
         // If no entry was signed again, no signatures are downloaded.
         if let made = try? made(of: []) { return (made, 0) }
-        if let came = store.objects.signatures(of: step.pack, limit: column.size) {
-            do throws(PackError) { return (try made(of: came), BasePack.frontCount + came.count) } catch {
+        if let stored = store.objects.signatures(of: step.pack, limit: column.size) {
+            do throws(PackError) { return (try made(of: stored), BasePack.frontCount + stored.count) } catch {
                 transfers.report(.packRefused(patch.label, because: .pack(step.name, error)))
             }
         }

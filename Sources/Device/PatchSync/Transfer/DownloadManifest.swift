@@ -117,14 +117,14 @@ struct DownloadManifest {
     /// The rows of an installed manifest.
     ///
     /// Unchanged rows need no check if all signatures of the installed manifest were checked on this device.
-    private func vouched(_ patch: InstalledPatch, in store: DeviceStore) -> VouchedRows? {
+    private func vouched(_ patch: InstalledPatch, in store: DeviceStore) -> VerifiedRows? {
         let digest = patch.fingerprint.sha256
         guard patch.kind == .bundle, let column = patch.column, store.hasChecked(column, of: digest),
             let bytes = try? store.bytes(of: digest, limit: Limits.manifest),
             let place = try? store.place(of: column).path,
             let signatures = try? store.files.read(place, limit: Limits.signatureColumn)
         else { return nil }
-        return VouchedRows(bytes, sha256: digest, column: signatures, columnDigest: column)
+        return VerifiedRows(bytes, sha256: digest, column: signatures, columnDigest: column)
     }
 
     private func installedManifest(_ download: inout Download) async throws(SyncError) -> AssetManifest {

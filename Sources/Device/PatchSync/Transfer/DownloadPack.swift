@@ -27,7 +27,7 @@ struct PackStep {
     /// The maximum bytes of the signatures sent with it, by the index, or nil if no index was read.
     var signatures: Int?
     /// The column of the intermediate version that it produces, by the unsigned index.
-    var leadsTo: PackIndex.Column?
+    var resultColumn: PackIndex.Column?
 }
 
 extension OpenPack {
@@ -188,7 +188,8 @@ struct DownloadPack {
 
     /// The maximum bytes of signatures to request with a pack, or nil if the column is stored or cannot be built from them.
     private func signatures(with step: PackStep, _ download: inout Download) throws(SyncError) -> Int? {
-        guard download.signatures == .required, step.leadsTo == nil, step.pack.manifest == patch.fingerprint.sha256,
+        guard download.signatures == .required, step.resultColumn == nil,
+            step.pack.manifest == patch.fingerprint.sha256,
             let column = patch.column, let size = download.plan.columnSizes[column], size <= Limits.signatureColumn,
             try !download.isIntact(column, expected: nil, unrecorded: true), step.base.column() != nil
         else { return nil }
@@ -235,7 +236,7 @@ struct DownloadPack {
             base: base.expecting(pack: pack.size, manifest: row.manifest),
             name: "\(patch.label) first pack of two, from \(base.version)",
             signatures: pack.signatures,
-            leadsTo: row.column
+            resultColumn: row.column
         )
         guard let bytes = try await named(first, &download) else { return nil }
         let between: BaseVersion

@@ -31,7 +31,7 @@ struct IndexedPacks {
     /// The maximum bytes by which an intermediate manifest may exceed twice the signed one.
     ///
     /// Its head occupies memory of the reader.
-    static let manifestRoom = 65_536
+    static let manifestAllowance = 65_536
 
     let index: PackIndex
     /// The active version is the first one.
@@ -56,7 +56,9 @@ struct IndexedPacks {
                 if row.pack.base == base.manifest, !base.isTried {
                     offer([row.pack], by: base, row, .listed(row.pack))
                 }
-                guard !known.contains(row.pack.base), 1...Self.mostOfManifest(target) ~= row.manifest else { continue }
+                guard !known.contains(row.pack.base), 1...Self.maximumManifestBytes(target) ~= row.manifest else {
+                    continue
+                }
                 for first in row.from where first.base == base.manifest {
                     offer([first, row.pack], by: base, row, .chain(first, through: row))
                 }
@@ -65,7 +67,7 @@ struct IndexedPacks {
         return best.route
     }
 
-    private static func mostOfManifest(_ target: Target) -> Int { 2 * target.manifest + manifestRoom }
+    private static func maximumManifestBytes(_ target: Target) -> Int { 2 * target.manifest + manifestAllowance }
 
     /// The cost without packs: at least three requests.
     private static func documents(_ index: PackIndex, _ target: Target) -> Int {

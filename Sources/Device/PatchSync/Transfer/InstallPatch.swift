@@ -16,10 +16,10 @@ struct InstallPatch {
             verified = manifest
             var staging = BundleStaging(store: store)
             staging.atCommitPoint = download.atCommitPoint
-            let folderStands = try store.wrapped { () throws(FileError) in
+            let folderExists = try store.wrapped { () throws(FileError) in
                 try store.files.status(of: store.bundle(patch.fingerprint.sha256))?.kind == .directory
             }
-            if folderStands {
+            if folderExists {
                 // The existing folder may be served now, so only wrong files are replaced.
                 let wrong = try download.check.faults(of: patch, manifest).compactMap(\.asset)
                 try staging.heal(wrong, of: patch.fingerprint.sha256, &download.check)

@@ -14,7 +14,7 @@ struct ObjectDelivery {
     /// They are not asked for it again.
     private var passedOver: [String: SyncError] = [:]
     /// The names of servers whose compressed form was wrong.
-    private var askedPlain: Set<String> = []
+    private var plainRequested: Set<String> = []
     /// Bytes of the partial file that no later try requests again.
     private var progress = 0
     /// Bytes of the partial file at the beginning, or nil before it.
@@ -69,8 +69,8 @@ struct ObjectDelivery {
 
     private mutating func judge(_ source: Source, _ error: SyncError) {
         switch error {
-        case .fetch(let fetch) where fetch.isWorthRetrying: transfers.sources.putLast(source)
-        case .fetch(let fetch) where !fetch.isLie: passedOver[source.name] = error
+        case .fetch(let fetch) where fetch.isWorthRetrying: transfers.sources.moveToEnd(source)
+        case .fetch(let fetch) where !fetch.isServerFault: passedOver[source.name] = error
         default:
             passedOver[source.name] = error
             transfers.sources.note(MirrorFault(server: source.name, wrong: .lied(error)))
@@ -80,7 +80,7 @@ struct ObjectDelivery {
     /// The facts of one request.
     private struct Facts {
         /// Whether it continued a partial file.
-        var hadPart = false
+        var isResumed = false
         /// The compressed form in the answer.
         var coding: CompressionFormat?
         /// An announced coding that this device does not decode.
@@ -100,13 +100,13 @@ struct ObjectDelivery {
         do throws(StoreError) {
             var facts = Facts()
             var received = try await receive(from: source, within: time, &facts, end)
-            if case .failure(let error) = received, facts.hadPart, error.blamesPart {
+            if case .failure(let error) = received, facts.isResumed, error.blamesPart {
                 try transfers.objects.removePart(of: request.expected)
                 received = try await receive(from: source, within: time, &facts, end)
             }
             if case .failure(let error) = received, error.blamesForm(facts.coding) {
-                askedPlain.insert(source.name)
-                transfers.report(.askedPlain(request.entry, because: error))
+                plainRequested.insert(source.name)
+                transfers.report(.plainRequested(request.entry, because: error))
                 try transfers.objects.removePart(of: request.expected)
                 received = try await receive(from: source, within: time, &facts, end)
             }
@@ -120,9 +120,9 @@ struct ObjectDelivery {
         _ facts: inout Facts,
         _ end: (consuming ObjectReceiver) throws(StoreError) -> Received
     ) async throws(StoreError) -> Result<Received, SyncError> {
-        let isPlain = askedPlain.contains(source.name)
+        let isPlain = plainRequested.contains(source.name)
         var intake = try ObjectIntake.begin(request.expected, into: transfers.objects, isPlain: isPlain)
-        facts.hadPart = intake.hadPart
+        facts.isResumed = intake.isResumed
         start = start ?? intake.lasting
         progress = max(progress, intake.lasting)
         if !intake.isWhole {

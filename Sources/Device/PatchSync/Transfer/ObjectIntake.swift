@@ -20,7 +20,7 @@ struct ObjectIntake: ~Copyable {
     /// Whether bytes of a compressed form may be stored besides the partial file.
     private var mayHaveForms: Bool
     /// Whether bytes were stored when it began.
-    let hadPart: Bool
+    let isResumed: Bool
 
     /// The compressed form in the answer.
     var coding: CompressionFormat? { decoder.coding }
@@ -57,7 +57,7 @@ struct ObjectIntake: ~Copyable {
 
     private init(_ receiver: consuming ObjectReceiver, _ kept: KeptForm?, in objects: ObjectStore, isPlain: Bool) {
         (self.objects, self.kept) = (objects, kept)
-        hadPart = kept != nil || receiver.received > 0
+        isResumed = kept != nil || receiver.received > 0
         mayHaveForms = isPlain || kept != nil
         decoder = BodyDecoder.plain
         self.receiver = receiver

@@ -8,7 +8,7 @@ import PatchStore
 /// Each is compared with its entry in the verified manifest.
 struct PackContents: ~Copyable {
     /// The sizes of the contents that were added to the batch, by digest.
-    private(set) var brought: [SHA256Digest: Int] = [:]
+    private(set) var received: [SHA256Digest: Int] = [:]
     /// The created objects, by digest.
     private(set) var made: [SHA256Digest: FileIdentity] = [:]
 
@@ -45,7 +45,7 @@ struct PackContents: ~Copyable {
             guard let asset = wanted.removeValue(forKey: row) else { return }
             do throws(StoreError) {
                 let part = try receiver(of: asset).seal()
-                brought[part.digest] = part.size
+                received[part.digest] = part.size
                 guard let full = batch.add(part) else { return }
                 do throws(FileError) { made.merge(try batch.commit(full)) { $1 } } catch { throw .file(error) }
             } catch { throw SyncError(error, entry: "\(label) \(asset.path)") }

@@ -8,7 +8,7 @@ extension PackError {
     /// Whether the pack itself is wrong.
     ///
     /// False if its base does not fit, or if the pack exceeds this device's own limits.
-    var isLie: Bool {
+    var isServerFault: Bool {
         switch self {
         case .object, .tooLong, .tooMuch: false
         case .otherFormat, .compression, .head, .malformed, .rowTooLarge, .prefixTooLarge, .incomplete, .trailing,
@@ -110,7 +110,7 @@ struct PackDelivery {
                     return .manifest(try await deliver(from: source, within: left))
                 } catch {
                     if error.isOwn { throw error }
-                    if case .pack(_, let why) = error, !why.isLie { return refused(error) }
+                    if case .pack(_, let why) = error, !why.isServerFault { return refused(error) }
                     spent[source.name, default: .zero] += transfers.timing.clock() - begin
                     if isWorthRetrying(error, of: source) { errors.append(error) }
                 }
@@ -142,7 +142,7 @@ struct PackDelivery {
         // Some hosts answer a request for a missing file with their start page, so this is not taken for a captive portal.
         case .fetch(.notFound), .fetch(.webPage): break
         case .fetch(let fetch) where fetch.isWorthRetrying:
-            transfers.sources.putLast(source)
+            transfers.sources.moveToEnd(source)
             return true
         case .fetch: fault = error
         default:
@@ -180,11 +180,11 @@ struct PackDelivery {
         from source: Source,
         within time: Duration
     ) async throws(SyncError) -> [UInt8] {
-        let hadPart = try await fetch(part, signatures, from: source, within: time)
+        let isResumed = try await fetch(part, signatures, from: source, within: time)
         do throws(SyncError) { return try manifest() } catch {
-            guard case .pack(_, let why) = error, why.isLie else { throw error }
+            guard case .pack(_, let why) = error, why.isServerFault else { throw error }
             discard()
-            guard hadPart else { throw error }
+            guard isResumed else { throw error }
         }
         _ = try await fetch(part, signatures, from: source, within: time)
         do throws(SyncError) { return try manifest() } catch {
@@ -214,14 +214,14 @@ struct PackDelivery {
         var request = FetchRequest(URLLayout.pack(pack, part), limit: limit, deadline: time)
         request.isPlain = true
         request.resume = receiver.validator.map { .init(offset: receiver.received, validator: $0) }
-        let hadPart = try await fetch(request, upTo: signatures, from: source, into: &receiver)
+        let isResumed = try await fetch(request, upTo: signatures, from: source, into: &receiver)
         let isCut = part == .signed && receiver.signatures == nil
         do throws(FileError) { try receiver.finish() } catch { throw .file(error) }
         if isCut {
             discard()
             throw .pack(name, .incomplete)
         }
-        return hadPart
+        return isResumed
     }
 
     private mutating func fetch(
@@ -230,16 +230,16 @@ struct PackDelivery {
         from source: Source,
         into receiver: inout PackReceiver
     ) async throws(SyncError) -> Bool {
-        var (hadPart, isShown) = (false, false)
+        var (isResumed, isShown) = (false, false)
         var failure: FileError?
-        var wait: RoomWait?
+        var wait: SpaceShortage?
         var isWrong = false
         do throws(FetchError) {
             try await source.fetcher.fetch(request) { part throws(FetchError) in
                 // The received bytes stay for another server that has the pack.
                 if case .head(let head) = part, head.isWebPage { throw .webPage(request.path) }
                 if case .head(let head) = part, let length = head.length {
-                    wait = transfers.lacksRoom(length)
+                    wait = transfers.spaceShortage(length)
                     if wait != nil { throw .notTaken(request.path, reason: "room") }
                     if let most, length > most {
                         throw .notTaken(request.path, reason: "costly")
@@ -248,7 +248,7 @@ struct PackDelivery {
                 do throws(FileError) {
                     switch part {
                     case .head(let head):
-                        hadPart = head.offset > 0
+                        isResumed = head.offset > 0
                         try receiver.begin(at: head.offset, validator: head.validator)
                         isShown = head.length != nil
                         if let length = head.length { transfers.report(.packBegan(label, bytes: length)) }
@@ -274,6 +274,6 @@ struct PackDelivery {
             }
             throw .fetch(error)
         }
-        return hadPart
+        return isResumed
     }
 }

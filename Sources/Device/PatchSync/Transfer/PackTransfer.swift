@@ -124,7 +124,7 @@ final class PackTransfer: Sendable {
         progress.decoder = try decoder(of: head.coding)
         progress.form = nil
         // The form needs disk space besides the objects, so it is stored only if both fit.
-        if pack.size >= PackForm.worthKeeping, transfers.lacksRoom(pack.size + (head.length ?? pack.size)) == nil {
+        if pack.size >= PackForm.worthKeeping, transfers.spaceShortage(pack.size + (head.length ?? pack.size)) == nil {
             let facts = PackFacts(coding: head.coding, length: head.length, validator: head.validator)
             do throws(FileError) { progress.form = try transfers.objects.beginPack(of: pack.manifest, facts) } catch {
                 throw notTaken(because: error, &progress)

@@ -30,9 +30,9 @@ struct PreparePatch {
                 try !download.check.hasCheckedColumn(of: patch)
             {
                 // Downloads the signature column if it is missing, checks it and stores it.
-                let isHere = try download.check.hasColumn(of: patch)
+                let isAvailable = try download.check.hasColumn(of: patch)
                 _ = try await DownloadManifest(wanted: wanted).run(&download)
-                if !isHere { download.outcome.healed.append(patch.label) }
+                if !isAvailable { download.outcome.healed.append(patch.label) }
             }
             if wanted.isNew, patch.kind == .bundle, let manifest = try download.check.manifest(of: patch) {
                 try gate(manifest, download.plan, isOnDisk: true)

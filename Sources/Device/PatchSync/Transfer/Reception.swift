@@ -205,12 +205,12 @@ extension Reception {
             packServers.judge(
                 transfer,
                 error,
-                broughtSome: hasMoved,
+                madeProgress: hasMoved,
                 continues: hasMoved && (facts[bundle] != nil || transfer.pack.range != nil),
                 in: sources
             )
         }
-        waiting.putBack(rest, of: bundle, alone: pack.alone)
+        waiting.requeue(rest, of: bundle, alone: pack.alone)
     }
 }
 
@@ -246,7 +246,7 @@ struct PackServers {
     mutating func judge(
         _ transfer: PackTransfer,
         _ error: SyncError,
-        broughtSome: Bool,
+        madeProgress: Bool,
         continues: Bool,
         in sources: Sources
     ) {
@@ -255,9 +255,9 @@ struct PackServers {
         if !continues || error.fetchError?.isNetwork != true { doesNotContinue(transfer) }
         switch error {
         case .fetch(let fetch) where fetch.isWorthRetrying:
-            sources.putLast(source)
-            if !broughtSome { passedOver.insert(source.name) }
-        case .fetch(let fetch) where !fetch.isLie: passedOver.insert(source.name)
+            sources.moveToEnd(source)
+            if !madeProgress { passedOver.insert(source.name) }
+        case .fetch(let fetch) where !fetch.isServerFault: passedOver.insert(source.name)
         default:
             passedOver.insert(source.name)
             sources.note(MirrorFault(server: source.name, wrong: .lied(error)))

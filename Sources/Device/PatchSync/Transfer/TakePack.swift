@@ -28,9 +28,9 @@ struct TakePack {
         for digest in fingerprints.map(\.sha256) where download.damaged.contains(digest) {
             try download.removeDamaged(digest)
         }
-        let brought: Set<SHA256Digest>
+        let received: Set<SHA256Digest>
         do throws(SyncError) {
-            brought = try unpack(missing, of: manifest, &download)
+            received = try unpack(missing, of: manifest, &download)
         } catch {
             try pack.giveUp(for: patch, because: error, download.store, download.transfers)
             var rest: [Int32] = []
@@ -42,7 +42,7 @@ struct TakePack {
         pack.discard(from: download.store)
         download.outcome.packs.append(use)
         download.transfers.report(.byPack(use))
-        return missing.filter { !brought.contains(manifest.assets[Int($0)].fingerprint.sha256) }
+        return missing.filter { !received.contains(manifest.assets[Int($0)].fingerprint.sha256) }
     }
 
     private func unpack(
@@ -66,12 +66,12 @@ struct TakePack {
         // Also if reading ends with an error: correct files stay.
         do throws(FileError) { try contents.finish() } catch { failure = failure ?? .file(error) }
         download.check.record(contents.made)
-        for (digest, size) in contents.brought where contents.made[digest] != nil {
+        for (digest, size) in contents.received where contents.made[digest] != nil {
             download.damaged.remove(digest)
             download.outcome.filesReceived += 1
             download.outcome.bytesReceived += size
         }
         if let failure { throw failure }
-        return Set(contents.brought.keys)
+        return Set(contents.received.keys)
     }
 }

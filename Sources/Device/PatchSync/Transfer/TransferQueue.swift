@@ -73,7 +73,7 @@ struct TransferQueue {
     /// Puts objects that a pack did not deliver first in the queue.
     ///
     /// - Parameter alone: The objects to request alone in any case, so that a fault is found and reported there.
-    mutating func putBack(_ positions: [Int], of bundle: Int, alone: Set<Int>) {
+    mutating func requeue(_ positions: [Int], of bundle: Int, alone: Set<Int>) {
         waiting.append(.bundle(bundle, positions.filter { !alone.contains($0) }))
         waiting.append(.objects(positions.filter { alone.contains($0) }[...]))
     }

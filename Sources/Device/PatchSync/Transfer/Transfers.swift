@@ -15,7 +15,7 @@ struct Transfers: Sendable {
     let timing: RetryTiming
     let report: @Sendable (SyncEvent) -> Void
     /// Returns nil if so many more bytes fit on the disk now.
-    var lacksRoom: @Sendable (_ bytes: Int) -> RoomWait? = { _ in nil }
+    var spaceShortage: @Sendable (_ bytes: Int) -> SpaceShortage? = { _ in nil }
 
     /// Waits for the next try, or for the network.
     ///

@@ -60,10 +60,10 @@ package enum DeviceEvent: Sendable {
     /// A version's download is complete.
     case updateDone(Label)
     case failed(PatchFailure)
-    case noRoom(NoRoomVersion)
+    case noRoom(OversizedVersion)
     /// A script is part of the running selection from now on.
     case script(Label)
-    case asked(AskedRule)
+    case asked(EvaluatedRule)
     /// A version waits for approval.
     case awaiting(AwaitedVersion)
 
@@ -101,7 +101,7 @@ extension DeviceEvent {
     }
 
     /// Whether the app may run another selection from now on.
-    package var changesWhatRuns: Bool {
+    package var changesRunningVersion: Bool {
         switch self {
         case .serving, .withdrawn, .rolledBack: true
         case .nothingInstalled, .following, .damaged, .confirmed, .scriptFailed, .scriptsLeftOut, .stalePage, .unproven,

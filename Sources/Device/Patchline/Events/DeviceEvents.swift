@@ -8,7 +8,7 @@ import PatchSync
 package struct DeviceEvents: Sendable {
     /// Versions reported as new that are not downloaded yet.
     private var announced: [PatchID: VersionLabel] = [:]
-    private var asked: Set<AskedRule> = []
+    private var asked: Set<EvaluatedRule> = []
     /// Versions that wait for approval.
     private var awaiting: [AwaitedVersion] = []
     /// The running scripts.

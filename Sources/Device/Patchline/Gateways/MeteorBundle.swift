@@ -20,14 +20,14 @@ final class MeteorBundle: AssetFiles {
     private let identities: NIOLockedValueBox<[String: FileIdentity]>
 
     /// - Throws: `hashMismatch` if a file is missing or does not match the manifest.
-    init(_ held: MeteorFolder.Held, brought initial: MeteorFolder.Held, app: AppID) throws(MeteorClientError) {
+    init(_ held: MeteorFolder.Held, embedded initial: MeteorFolder.Held, app: AppID) throws(MeteorClientError) {
         var places: [String: (path: FilePath, root: FilePath)] = [:]
         var identities: [String: FileIdentity] = [:]
         var assets: [Asset] = []
         let listed = held.manifest.assets + [.indexPage]
         let maps = Dictionary(listed.map { ($0.url, $0.path) }) { first, _ in first }
         for asset in listed {
-            guard let place = held.place(of: asset, brought: initial),
+            guard let place = held.place(of: asset, embedded: initial),
                 let identity = FileIdentity(at: place.path.string),
                 let found = try? DiskFiles().fingerprint(of: place.path, limit: Limits.object),
                 asset.hash.map({ $0 == found.sha1 }) ?? true
@@ -99,7 +99,7 @@ extension MeteorFolder.Held {
     /// The asset's own file, or the embedded file with the same URL and hash.
     fileprivate func place(
         of asset: MeteorAsset,
-        brought initial: MeteorFolder.Held
+        embedded initial: MeteorFolder.Held
     ) -> (path: FilePath, root: FilePath)? {
         let own = file(of: asset)
         if FileIdentity(at: own.string) != nil { return (own, place) }

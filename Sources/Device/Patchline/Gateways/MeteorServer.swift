@@ -64,7 +64,7 @@ package actor MeteorServer {
     private var firstError: PageError?
     private var isChecking = false
     /// When the server last answered.
-    private var lastLook: UTCTime?
+    private var lastAnswer: UTCTime?
 
     /// Opens the folder.
     ///
@@ -144,7 +144,9 @@ package actor MeteorServer {
             onListening(LocalServer.Address(port: port, token: token, host: host))
         }
         let group = ServiceGroup(
-            services: [server, hold, Heartbeat(events: assets.events), Looks(server: self, settings: settings)],
+            services: [
+                server, hold, Heartbeat(events: assets.events), PeriodicChecks(server: self, settings: settings),
+            ],
             logger: Logger(label: "patchline") { _ in SwiftLogNoOpLogHandler() }
         )
         defer { trial?.cancel() }
@@ -177,7 +179,7 @@ package actor MeteorServer {
     }
 
     /// Checks the server at the configured interval, if there is one.
-    private struct Looks: Service {
+    private struct PeriodicChecks: Service {
         let server: MeteorServer
         let settings: Settings
 
@@ -208,7 +210,7 @@ package actor MeteorServer {
 
     private func serve(_ version: String) throws(MeteorClientError) {
         guard let held = try client.held(version) else { throw .meteor(.noVersion) }
-        let bundle = try MeteorBundle(held, brought: client.initial, app: app)
+        let bundle = try MeteorBundle(held, embedded: client.initial, app: app)
         endTimer()
         launch = record.isOnTrial ? LaunchToken.make() : nil
         firstError = nil
@@ -246,7 +248,7 @@ package actor MeteorServer {
             record = next
             report(.rolledBack(to: record.current, from: bad, because: Setback(reason: .timer, error: firstError)))
             try serveCurrent()
-            assets.events.tell(.reload)
+            assets.events.notify(.reload)
         } catch { report(.trouble(error.description)) }
     }
 
@@ -257,16 +259,16 @@ package actor MeteorServer {
         guard !isChecking else { return }
         isChecking = true
         defer { isChecking = false }
-        assets.events.tell(.checking)
+        assets.events.notify(.checking)
         do throws(MeteorClientError) {
             let (client, record) = (client, record)
             let outcome = try await MeteorClient.fetching(from: root) { fetcher throws(MeteorClientError) in
                 try await client.check(record, from: fetcher, trying: RetryTiming())
             }
-            lastLook = settings.now()
+            lastAnswer = settings.now()
             switch outcome {
             case .ignored(let version):
-                assets.events.tell(.checked(isNew: false))
+                assets.events.notify(.checked(isNew: false))
                 report(.nothingNew(version))
             case .ready(let version, let downloaded):
                 var next = self.record
@@ -275,12 +277,12 @@ package actor MeteorServer {
                 self.record = next
                 // Otherwise a version that never started would stay for good, and each later one as well.
                 client.folder.keep(only: next.needed)
-                assets.events.tell(.ready(version: version))
-                assets.events.tell(.checked(isNew: true))
+                assets.events.notify(.ready(version: version))
+                assets.events.notify(.checked(isNew: true))
                 report(.ready(version, downloaded: downloaded))
             }
         } catch {
-            assets.events.tell(.failed(error.description))
+            assets.events.notify(.failed(error.description))
             report(.trouble(error.description))
         }
     }
@@ -344,7 +346,7 @@ extension MeteorServer: PageHost {
     package func status() -> PageStatus {
         var status = PageStatus(app: app.text, channel: Self.channel)
         (status.current, status.pending) = (record.current, record.pending)
-        status.lastSync = lastLook?.description
+        status.lastSync = lastAnswer?.description
         return status
     }
 

@@ -73,7 +73,7 @@ extension LocalServerError: CustomStringConvertible {
 
 extension LocalServer.Settings {
     /// The time between checks for parameters; nil if syncs are as frequent, or switched off.
-    var lookInterval: Duration? {
+    var parametersInterval: Duration? {
         guard updates.isAllowed, let parametersEvery else { return nil }
         if let interval = updates.interval, interval <= parametersEvery { return nil }
         return parametersEvery

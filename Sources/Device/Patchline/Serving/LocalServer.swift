@@ -92,7 +92,7 @@ package actor LocalServer {
         self.assets = assets
         let limits = NIOLockedValueBox(settings.deadlines)
         deadlines = limits
-        let own: Updates.WishedSync = { (wish, report) async throws(SyncError) in
+        let own: Updates.RequestedSync = { (wish, report) async throws(SyncError) in
             var deadlines = limits.withLockedValue(\.self)
             // A person looks at the waiting page, so report failures early and retry soon.
             if !assets.isServing { deadlines.retries = min(deadlines.retries, 2) }
@@ -100,19 +100,19 @@ package actor LocalServer {
         }
         let gate = SyncGate()
         let faults = ParametersFaults()
-        let tell: @Sendable (SyncError?) -> Void = { fault in
+        let notify: @Sendable (SyncError?) -> Void = { fault in
             if let news = faults.take(fault) { report(.parametersTrouble(news)) }
         }
-        watch = ParametersWatch(every: settings.lookInterval, age: device.timeSinceSync) {
+        watch = ParametersWatch(every: settings.parametersInterval, age: device.timeSinceSync) {
             do throws(SyncError) {
                 let update = try await gate.through { () throws(SyncError) in
-                    try await device.reopened().lookForParameters(limits.withLockedValue(\.self))
+                    try await device.reopened().checkParameters(limits.withLockedValue(\.self))
                 }
-                tell(update.fault)
+                notify(update.fault)
             } catch .lock(.held) {
                 // Another process syncs, and checks the parameters as well.
             } catch {
-                if !Task.isCancelled { tell(error) }
+                if !Task.isCancelled { notify(error) }
             }
         }
         updates = Updates(
@@ -120,17 +120,17 @@ package actor LocalServer {
             events: assets.events,
             isInstalled: { assets.isServing },
             report: { result in
-                if case .success(let done) = result { tell(done.parameters.fault) }
+                if case .success(let done) = result { notify(done.parameters.fault) }
                 report(.synced(result))
             },
-            sync: { (wish, tell) async throws(SyncError) in
+            sync: { (wish, notify) async throws(SyncError) in
                 try await gate.through { () async throws(SyncError) in
-                    let tellAll: @Sendable (SyncEvent) -> Void = { event in
-                        tell(event)
+                    let reportAll: @Sendable (SyncEvent) -> Void = { event in
+                        notify(event)
                         report(.syncing(event))
                     }
-                    if let sync { return try await sync(tellAll) }
-                    return try await own(wish, tellAll)
+                    if let sync { return try await sync(reportAll) }
+                    return try await own(wish, reportAll)
                 }
             }
         )
@@ -232,16 +232,18 @@ package actor LocalServer {
     /// Runs one sync after the one in progress.
     ///
     /// Waits while a trial counts.
-    package func sync(_ wish: Updates.Wish) async throws(SyncError) -> SyncReport { try await updates.sync(wish) }
+    package func sync(_ wish: Updates.SyncRequest) async throws(SyncError) -> SyncReport {
+        try await updates.sync(wish)
+    }
 
     /// Whether a page may be open.
     package nonisolated var hasPages: Bool { assets.hasPages || assets.events.streams > 0 }
 
     /// Starts the pending selection as the page API does.
     ///
-    /// - Parameter isAsked: Whether a person requests it. It then starts regardless of a postponement.
-    package func startPending(isAsked: Bool = false) async throws(SyncError) {
-        try await app.startPending(isAsked: isAsked)
+    /// - Parameter isRequested: Whether a person requests it. It then starts regardless of a postponement.
+    package func startPending(isRequested: Bool = false) async throws(SyncError) {
+        try await app.startPending(isRequested: isRequested)
     }
 
     /// Applies new deadlines, a new interval of online parameters and a new startup timeout at once.
@@ -249,7 +251,7 @@ package actor LocalServer {
     /// Nothing is interrupted. All other settings apply from the next start.
     package func adjust(_ new: Settings) async {
         deadlines.withLockedValue { $0 = new.deadlines }
-        watch.change(to: new.lookInterval)
+        watch.change(to: new.parametersInterval)
         await app.adjust(new.app)
     }
 
@@ -266,10 +268,10 @@ package actor LocalServer {
 
     private var firstPort: Int { device.configuration.pagesPort(asked: settings.port) }
 
-    private typealias Begun = (Address, ServiceGroup, Task<Void, any Error>)
+    private typealias Started = (Address, ServiceGroup, Task<Void, any Error>)
 
     /// Starts on this port, or on the next free one if the settings allow it.
-    private func begin(on first: Int, _ start: Start) async throws(LocalServerError) -> Begun {
+    private func begin(on first: Int, _ start: Start) async throws(LocalServerError) -> Started {
         var (port, attempts) = (first, 0)
         while !start.isStopped {
             do throws(LocalServerError) {
@@ -288,7 +290,7 @@ package actor LocalServer {
     /// The number of attempts to find another free port.
     private static let mostAttempts = 16
 
-    private func begin(at port: Int, _ start: Start) async throws(LocalServerError) -> Begun {
+    private func begin(at port: Int, _ start: Start) async throws(LocalServerError) -> Started {
         let (bound, whenBound) = AsyncStream.makeStream(of: Int.self)
         let (ready, whenReady) = AsyncStream.makeStream(of: Int.self)
         assets.events.open()

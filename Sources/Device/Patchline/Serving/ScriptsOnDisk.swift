@@ -50,11 +50,11 @@ final class ScriptsOnDisk: ScriptFiles {
         return known.withLockedValue(\.check).recorded(patch).map(AssetFile.init)
     }
 
-    private static let mostTold = 64
+    private static let reportLimit = 64
 
     func leftOut(of page: String, _ reason: PagePlan.Reason) {
         let isNew = known.withLockedValue { known in
-            known.leftOut.count < Self.mostTold && known.leftOut.insert("\(reason.rawValue) \(page)").inserted
+            known.leftOut.count < Self.reportLimit && known.leftOut.insert("\(reason.rawValue) \(page)").inserted
         }
         if isNew { whenLeftOut(page, reason) }
     }

@@ -201,7 +201,7 @@ extension PatchlineStore.Pack {
 }
 
 extension PatchlineStore.PutOff {
-    init(_ version: PutOffVersion) {
+    init(_ version: DeferredVersion) {
         self.version = .init(version.label)
         (bytes, cost, left) = (version.size.bytes, version.wait.cost, version.wait.left)
         together = version.wait.together.map(\.text)
@@ -241,27 +241,27 @@ extension PatchlineStore.SyncResult.Staging {
 }
 
 /// Converts a sync's events into the public ``PatchlineStore/Progress``.
-final class ProgressTeller: Sendable {
+final class ProgressReporter: Sendable {
     private let progress = NIOLockedValueBox(SyncProgress())
-    private let tell: @Sendable (PatchlineStore.Progress) -> Void
+    private let notify: @Sendable (PatchlineStore.Progress) -> Void
 
-    init(_ tell: @escaping @Sendable (PatchlineStore.Progress) -> Void) {
-        self.tell = tell
+    init(_ notify: @escaping @Sendable (PatchlineStore.Progress) -> Void) {
+        self.notify = notify
     }
 
     func take(_ event: SyncEvent) {
         let percent = progress.withLockedValue { $0.take(event) }
         switch event {
-        case .verified(let release, let entries): tell(.verified(release: release, entries: entries))
-        case .downloading(let files, let bytes): tell(.downloading(files: files, bytes: bytes))
-        case .received: if let percent { tell(.received(percent: percent)) }
-        case .waiting(let duration, let error): tell(.waiting(duration, because: error.description))
-        case .newerList(let release): tell(.newerRelease(release))
+        case .verified(let release, let entries): notify(.verified(release: release, entries: entries))
+        case .downloading(let files, let bytes): notify(.downloading(files: files, bytes: bytes))
+        case .received: if let percent { notify(.received(percent: percent)) }
+        case .waiting(let duration, let error): notify(.waiting(duration, because: error.description))
+        case .newerList(let release): notify(.newerRelease(release))
         case .failed(let failure):
-            tell(.failed(.init(failure.patchID, failure.version), because: failure.error.description))
-        case .putOff(let version): tell(.putOff(.init(version)))
-        case .byPack(let use): tell(.byPack(.init(use)))
-        case .refused, .approved, .state, .fileDone, .askedPlain, .packBegan, .packRefused, .expressIgnored,
+            notify(.failed(.init(failure.patchID, failure.version), because: failure.error.description))
+        case .putOff(let version): notify(.putOff(.init(version)))
+        case .byPack(let use): notify(.byPack(.init(use)))
+        case .refused, .approved, .state, .fileDone, .plainRequested, .packBegan, .packRefused, .expressIgnored,
             .networkChanged:
             break
         }

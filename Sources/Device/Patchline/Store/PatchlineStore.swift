@@ -130,7 +130,7 @@ public struct PatchlineStore: Sendable {
         _ options: SyncOptions = SyncOptions(),
         report: @escaping @Sendable (Progress) -> Void = { _ in }
     ) async throws(PatchlineError) -> SyncResult {
-        let (device, teller) = (try present, ProgressTeller(report))
+        let (device, teller) = (try present, ProgressReporter(report))
         let report = try await rethrowing { () throws(SyncError) in
             if let substitute { return try await substitute(device, options) { teller.take($0) } }
             return try await device.sync(

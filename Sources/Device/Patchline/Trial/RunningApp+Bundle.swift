@@ -7,7 +7,7 @@ extension RunningApp {
     /// Reports that the configured bundle does not exist.
     ///
     /// Otherwise the page of a first launch would appear indefinitely without a reason.
-    func tellOfMissingBundle(in selection: Selection) {
+    func reportMissingBundle(in selection: Selection) {
         guard let id = settings.bundle, selection.hasBundle else { return }
         report(.bundleMissing(id, there: selection.bundleIDs))
     }

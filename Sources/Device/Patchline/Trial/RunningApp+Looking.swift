@@ -51,12 +51,12 @@ extension RunningApp {
         if let trial { await attempt { [device] () throws(SyncError) in try await device.stoppedCleanly(trial.token) } }
     }
 
-    func lookAgain() { looks?.yield() }
+    func recheck() { looks?.yield() }
 
     /// - Returns: The time until the next check, if no change is reported before.
     private func look(_ seen: inout [FileIdentity?], with watch: (any FolderWatch)?) async -> Duration? {
         // Must precede the check of the files, so that no later change is missed.
-        let isTold = follows(with: watch)
+        let isNotified = follows(with: watch)
         var isWell = true
         let current = watched()
         if current != seen || holdEnds.map({ device.now() >= $0 }) == true {
@@ -69,7 +69,7 @@ extension RunningApp {
         // The failed attempt may have changed the folders itself, so wait before the next check.
         if !isWell { try? await waiting.sleep(settings.watchInterval) }
         let held = holdEnds.map { $0.since(device.now()) }
-        let clock = isTold ? nil : settings.unwatchedInterval
+        let clock = isNotified ? nil : settings.unwatchedInterval
         let pauses = [trial?.nextQuestion, hadPrevious ? server.previousLasts : nil, held, clock].compactMap(\.self)
         return pauses.min().map { max($0, settings.watchInterval) }
     }
@@ -77,7 +77,7 @@ extension RunningApp {
     private func watching(_ changed: @escaping @Sendable () -> Void) -> (any FolderWatch)? {
         guard let watch = waiting.watch else { return nil }
         do throws(FileError) { return try watch(changed) } catch {
-            tellUnwatched(error)
+            reportUnwatched(error)
             return nil
         }
     }
@@ -90,13 +90,13 @@ extension RunningApp {
         let channel = device.store.stateFile(device.configuration.channel).removingLastComponent()
         let folders = [device.store.root, channel.removingLastComponent(), channel]
         do throws(FileError) { try watch.watch(folders) } catch {
-            tellUnwatched(error)
+            reportUnwatched(error)
             return false
         }
         return true
     }
 
-    private func tellUnwatched(_ error: FileError) {
+    private func reportUnwatched(_ error: FileError) {
         guard unwatched == nil else { return }
         unwatched = error
         report(.trouble(.file(error)))

@@ -35,7 +35,7 @@ extension RunningApp: PageHost {
                 case .unloaded: try device.state().machine.verdict(onUnloaded: script, in: token)
                 }
             guard verdict != .otherLaunch else { return .unknown }
-            tell(failure)
+            notify(failure)
             guard case .ends(let activation) = verdict else { return .told }
             try show(activation)
             return .rolledBack
@@ -62,7 +62,7 @@ extension RunningApp: PageHost {
     private static let mostStaleVersions = 100
 
     /// Reports a script's failure, unless it equals the last one reported for that script.
-    private func tell(_ failure: ScriptFailure) {
+    private func notify(_ failure: ScriptFailure) {
         guard !failedScripts.contains(failure) else { return }
         failedScripts.removeAll { $0.label == failure.label }
         failedScripts = failedScripts.suffix(Self.mostFailedScripts - 1) + [failure]

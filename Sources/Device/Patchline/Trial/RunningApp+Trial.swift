@@ -29,7 +29,7 @@ extension RunningApp {
     }
 
     /// Reports once that a sync chose another selection before the trial was decided.
-    func tellReplacement(in machine: SelectionMachine) {
+    func reportReplacement(in machine: SelectionMachine) {
         guard let trial, let serving, !trial.isReplaced,
             let next = machine.replacement(of: serving, in: trial.token)
         else { return }

@@ -36,7 +36,7 @@ package actor RunningApp: Service {
     var trial: RunningTrial? {
         didSet {
             if !isCounting { gate.open() }
-            if (trial?.nextQuestion != nil) != (oldValue?.nextQuestion != nil) { lookAgain() }
+            if (trial?.nextQuestion != nil) != (oldValue?.nextQuestion != nil) { recheck() }
         }
     }
     /// Scripts that failed in pages, each with its last failure.
@@ -91,7 +91,7 @@ package actor RunningApp: Service {
     ///
     /// Call it once, before ``run()`` and before the server listens.
     package func launch() async throws(SyncError) {
-        try tellFault()
+        try reportFault()
         try show(try await device.launch(limit: settings.launchLimit, counting: settings.startupTimer))
         await openIfPageless()
         await attempt { [self] () throws(SyncError) in try followParameters() }
@@ -114,24 +114,24 @@ package actor RunningApp: Service {
         guard isCounting, let token = trial?.token else { return }
         await gate.close(waitingUpTo: settings.syncPatience)
         guard isCounting, trial?.token == token else { return }
-        try await device.cameBack(token)
+        try await device.recordForeground(token)
     }
 
     /// Starts the pending selection, because the page is about to reload.
     ///
     /// - Throws: `nothingPending`, or `waitsForLaunch` if it must not start inside a running app.
-    package func startPending(isAsked: Bool = false) async throws(SyncError) {
-        try show(try await device.switchToPending(counting: settings.startupTimer, isAsked: isAsked))
+    package func startPending(isRequested: Bool = false) async throws(SyncError) {
+        try show(try await device.switchToPending(counting: settings.startupTimer, isRequested: isRequested))
         await openIfPageless()
     }
 
     /// Serves the selection that config.json and state.json name now.
     func follow() async throws(SyncError) {
         try await followChannel()
-        try tellFault()
+        try reportFault()
         holdEnds = try device.activationHold()?.until
         let machine = try device.state().machine
-        tellReplacement(in: machine)
+        reportReplacement(in: machine)
         switch machine.state {
         case .empty:
             if serving != nil || trial != nil { try show(.nothing) }
@@ -139,11 +139,11 @@ package actor RunningApp: Service {
             // Another process may be faster. The next check follows its change.
             let isSeen = serving != nil
             do throws(SyncError) { try await startPending() } catch .nothingPending { return }
-            if isSeen { pages.tell(.reload) }
+            if isSeen { pages.notify(.reload) }
         case .pending(nil, let next):
             // A selection that was never confirmed stays until it is replaced.
             if trial != nil { trial = nil }
-            if serving != nil { pages.tell(.ready(version: version(of: next))) }
+            if serving != nil { pages.notify(.ready(version: version(of: next))) }
         case .settled(let selection), .pending(let selection?, _):
             // A trial that ends without a replacement is over as well.
             let isConfirmed = try device.state().machine.confirmedLaunch == trial?.token
@@ -152,7 +152,7 @@ package actor RunningApp: Service {
                 try show(.run(selection, removed: []))
             }
             if case .pending(_, let next) = try device.state().machine.state {
-                pages.tell(.ready(version: version(of: next)))
+                pages.notify(.ready(version: version(of: next)))
             }
         case .trying(_, let selection, let launch):
             if trial?.token != launch.token || damaged != nil { try show(.tryOut(selection, launch.token)) }
@@ -160,7 +160,7 @@ package actor RunningApp: Service {
         }
     }
 
-    private func tellFault() throws(SyncError) {
+    private func reportFault() throws(SyncError) {
         let found = try device.store.stateFault(of: device.configuration.channel)
         if let found, found != fault { report(.stateFault(found)) }
         fault = found
@@ -201,7 +201,7 @@ package actor RunningApp: Service {
         guard parameters != known else { return }
         let before = known
         known = parameters
-        pages.tell(.parameters(tag: parameters.values.isEmpty ? nil : page(of: parameters).tag))
+        pages.notify(.parameters(tag: parameters.values.isEmpty ? nil : page(of: parameters).tag))
         if let before, before.values != parameters.values { report(.parametersChanged(parameters)) }
     }
 
@@ -211,8 +211,8 @@ package actor RunningApp: Service {
 
     func show(_ activation: SelectionMachine.Activation) throws(SyncError) {
         defer {
-            if !server.isServing { updates?.nothingIsServed() }
-            lookAgain()
+            if !server.isServing { updates?.searchForFirstVersion() }
+            recheck()
         }
         switch activation {
         case .nothing:
@@ -244,7 +244,7 @@ package actor RunningApp: Service {
             try show(.nothing)
         }
         // The page that did not confirm belongs to the version that was rolled back.
-        pages.tell(.reload)
+        pages.notify(.reload)
     }
 
     /// Serves a selection, then reports the event: a client that receives it and queries the server must see the new state.
@@ -256,7 +256,7 @@ package actor RunningApp: Service {
         }
         let isSame = serving?.contents == selection.contents && trial?.token == token
         serving = selection
-        if opened == nil { tellOfMissingBundle(in: selection) }
+        if opened == nil { reportMissingBundle(in: selection) }
         // A sync that heals the selection on trial does not extend its time.
         if trial?.token != token { trial = token.map { RunningTrial(token: $0, timer: startupTimer) } }
         server.serve(

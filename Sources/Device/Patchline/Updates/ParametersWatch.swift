@@ -88,7 +88,7 @@ extension Device {
     }
 
     /// Checks for online parameters once, on the servers of the present configuration.
-    package func lookForParameters(_ deadlines: Deadlines) async throws(SyncError) -> ParametersUpdate {
-        try await withEngine(deadlines) { engine throws(SyncError) in try await engine.lookForParameters() }
+    package func checkParameters(_ deadlines: Deadlines) async throws(SyncError) -> ParametersUpdate {
+        try await withEngine(deadlines) { engine throws(SyncError) in try await engine.checkParameters() }
     }
 }

@@ -14,11 +14,11 @@ package actor Updates: Service {
         @Sendable (_ report: @escaping @Sendable (SyncEvent) -> Void) async throws(SyncError) -> SyncReport
 
     /// A sync with wishes.
-    package typealias WishedSync =
-        @Sendable (Wish, _ report: @escaping @Sendable (SyncEvent) -> Void) async throws(SyncError) -> SyncReport
+    package typealias RequestedSync =
+        @Sendable (SyncRequest, _ report: @escaping @Sendable (SyncEvent) -> Void) async throws(SyncError) -> SyncReport
 
     /// The options of one requested sync.
-    package struct Wish: Equatable, Sendable {
+    package struct SyncRequest: Equatable, Sendable {
         /// Whether the network is metered; nil for the device's setting.
         package var isMetered: Bool?
         package var retriesFailed = false
@@ -27,7 +27,7 @@ package actor Updates: Service {
     }
 
     private struct Request {
-        let wish: Wish
+        let wish: SyncRequest
         let answer: CheckedContinuation<Result<SyncReport, SyncError>, Never>
     }
 
@@ -45,14 +45,14 @@ package actor Updates: Service {
 
     private let settings: Settings
     private let events: PageEvents
-    private let sync: WishedSync
+    private let sync: RequestedSync
     private let isInstalled: @Sendable () -> Bool
     private let report: @Sendable (Result<SyncReport, SyncError>) -> Void
     private let sleep: @Sendable (Duration) async throws -> Void
     /// Receives requests for syncs; nil while ``run()`` does not run.
     private var wishes: AsyncStream<Void>.Continuation?
     /// Whether a sync was requested before ``run()``.
-    private var isWished = false
+    private var isRequested = false
     private var isRunning = false
     /// The callers that wait for a sync's outcome.
     private var requests: [Request] = []
@@ -69,7 +69,7 @@ package actor Updates: Service {
         isInstalled: @escaping @Sendable () -> Bool,
         sleep: @escaping @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) },
         report: @escaping @Sendable (Result<SyncReport, SyncError>) -> Void,
-        sync: @escaping WishedSync
+        sync: @escaping RequestedSync
     ) {
         self.settings = settings
         self.events = events
@@ -92,7 +92,7 @@ package actor Updates: Service {
     /// This also works if syncs are switched off.
     ///
     /// - Throws: `fetch(.cancelled)` once the app was stopped.
-    package func sync(_ wish: Wish) async throws(SyncError) -> SyncReport {
+    package func sync(_ wish: SyncRequest) async throws(SyncError) -> SyncReport {
         guard !isOver else { throw .fetch(.cancelled) }
         let result = await withCheckedContinuation { answer in
             requests.append(Request(wish: wish, answer: answer))
@@ -109,11 +109,11 @@ package actor Updates: Service {
         let (stream, wishes) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         self.wishes = wishes
         isOver = false
-        if isWished { ask() }
-        isWished = false
+        if isRequested { ask() }
+        isRequested = false
         await cancelWhenGracefulShutdown { [self] in
             await withDiscardingTaskGroup { group in
-                group.addTask { await self.wishByItself() }
+                group.addTask { await self.requestAutomatically() }
                 for await _ in stream { await oneSync() }
                 group.cancelAll()
             }
@@ -126,11 +126,11 @@ package actor Updates: Service {
     }
 
     private func ask() {
-        guard let wishes else { return isWished = true }
+        guard let wishes else { return isRequested = true }
         wishes.yield()
     }
 
-    private func wishByItself() async {
+    private func requestAutomatically() async {
         guard settings.isAllowed else { return }
         if settings.interval != nil { ask() }
         while !Task.isCancelled {
@@ -138,7 +138,7 @@ package actor Updates: Service {
             if isNeeded { ask() }
             guard isNeeded || settings.interval != nil else {
                 // The served selection may be rolled back to nothing, which restarts the search.
-                guard settings.firstInterval != nil, await untilNothingIsServed() else { return }
+                guard settings.firstInterval != nil, await waitUntilUnserved() else { return }
                 continue
             }
             guard let pause = isNeeded ? settings.firstInterval : settings.interval else { return }
@@ -148,7 +148,7 @@ package actor Updates: Service {
     }
 
     /// Restarts the automatic search for a first version.
-    nonisolated func nothingIsServed() {
+    nonisolated func searchForFirstVersion() {
         let signal = search.withLockedValue { search in
             defer { search = nil }
             return search
@@ -157,7 +157,7 @@ package actor Updates: Service {
     }
 
     /// - Returns: False if the task is cancelled.
-    private func untilNothingIsServed() async -> Bool {
+    private func waitUntilUnserved() async -> Bool {
         let (gone, signal) = AsyncStream.makeStream(of: Never.self)
         search.withLockedValue { $0 = signal }
         // It may have happened before the signal existed.
@@ -181,7 +181,7 @@ package actor Updates: Service {
         defer { isRunning = false }
         let request = requests.isEmpty ? nil : requests.removeFirst()
         if !requests.isEmpty { ask() }
-        let result = await outcome(of: request?.wish ?? Wish())
+        let result = await outcome(of: request?.wish ?? SyncRequest())
         request?.answer.resume(returning: result)
         switch result {
         case .success: break
@@ -194,21 +194,21 @@ package actor Updates: Service {
         report(result)
     }
 
-    private func outcome(of wish: Wish) async -> Result<SyncReport, SyncError> {
-        events.tell(.checking)
+    private func outcome(of wish: SyncRequest) async -> Result<SyncReport, SyncError> {
+        events.notify(.checking)
         let progress = NIOLockedValueBox(SyncProgress())
         do throws(SyncError) {
-            let tell: @Sendable (SyncEvent) -> Void = { [events] event in
-                if let percent = progress.withLockedValue({ $0.take(event) }) { events.tell(.progress(percent)) }
+            let notify: @Sendable (SyncEvent) -> Void = { [events] event in
+                if let percent = progress.withLockedValue({ $0.take(event) }) { events.notify(.progress(percent)) }
             }
-            let outcome = try await sync(wish, tell)
-            events.tell(.progress(100))
+            let outcome = try await sync(wish, notify)
+            events.notify(.progress(100))
             let failure = outcome.failures.first?.error.description
-            events.tell(failure.map { .failed(PageText.withoutFolders($0)) } ?? .checked(isNew: outcome.isNew))
+            events.notify(failure.map { .failed(PageText.withoutFolders($0)) } ?? .checked(isNew: outcome.isNew))
             return .success(outcome)
         } catch {
             if case .lock(.held) = error { return .failure(error) }
-            events.tell(.failed(PageText.withoutFolders(error.description)))
+            events.notify(.failed(PageText.withoutFolders(error.description)))
             return .failure(error)
         }
     }
@@ -241,7 +241,7 @@ extension Device {
     }
 
     package func sync(
-        _ wish: Updates.Wish,
+        _ wish: Updates.SyncRequest,
         _ deadlines: Deadlines,
         report: @escaping @Sendable (SyncEvent) -> Void
     ) async throws(SyncError) -> SyncReport {

@@ -104,7 +104,7 @@ private enum NamedLink {
             return
         }
         self =
-            Self.isAnothers(link, in: folder)
+            Self.isForeignLink(link, in: folder)
             ? .broken(BrokenLink(path: path, target: target, .another)) : .leads(target)
     }
 
@@ -112,7 +112,7 @@ private enum NamedLink {
     ///
     /// Such a link is in a folder that others may write to, such as `/tmp`, and may be an attack. The kernel rejects such links
     /// too (proc(5), `fs.protected_symlinks`), but not for an already resolved path.
-    private static func isAnothers(_ link: stat, in folder: ArraySlice<UInt8>) -> Bool {
+    private static func isForeignLink(_ link: stat, in folder: ArraySlice<UInt8>) -> Bool {
         var facts = stat()
         let text = folder.isEmpty ? "/" : String(decoding: folder, as: UTF8.self)
         guard unsafe stat(text, &facts) == 0 else { return false }

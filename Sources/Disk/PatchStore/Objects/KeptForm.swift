@@ -91,15 +91,15 @@ extension ObjectStore {
     ///
     /// A form that cannot be resumed is removed.
     package func keptForm(of expected: ExpectedFile) throws(StoreError) -> KeptForm? {
-        var isThere = false
+        var exists = false
         do throws(FileError) {
             for format in CompressionFormat.allCases {
                 guard let status = try files.status(of: form(format, expected.sha256)) else { continue }
-                isThere = true
+                exists = true
                 if let kept = try KeptForm(reopening: format, status, of: expected, in: self) { return kept }
             }
         } catch { throw .file(error) }
-        if isThere { try removeForms(of: expected.sha256) }
+        if exists { try removeForms(of: expected.sha256) }
         return nil
     }
 

@@ -19,15 +19,15 @@ package struct PackageSite: Equatable, Sendable {
     package init?(_ gateway: Gateway, of list: [GatewayPackages], among entries: [PatchEntry], dial: Dial) {
         let rows = list.filter { $0.line.wire.gateway == gateway }
         guard !rows.isEmpty else { return nil }
-        let standings = Standings(entries, dial)
+        let availability = Availability(entries, dial)
         var files: [String: File] = [:]
         for row in rows where row.isSwitchedOn {
-            for package in row.packages where standings.opens(package, of: row) {
+            for package in row.packages where availability.opens(package, of: row) {
                 files[row.line.path(package.version)] = .package(package.fingerprint)
             }
             guard case .platform(let appKey) = row.line.wire else { continue }
             let place = PlatformPlace(appKey, row.line.appVersion)
-            files[place.syncPath(for: .everyone)] = .syncFile(standings.told(of: row))
+            files[place.syncPath(for: .everyone)] = .syncFile(availability.syncFile(of: row))
         }
         self.init(gateway, rows, files: files)
     }
@@ -35,15 +35,15 @@ package struct PackageSite: Equatable, Sendable {
     /// The sync file for the platform's clients of one line.
     ///
     /// Nil for a wire without sync files, and if the line is disabled.
-    package static func told(
+    package static func syncFile(
         _ line: GatewayPackages.Line,
         _ audience: PlatformPlace.Audience,
         in files: [String: File]
     ) -> PlatformSyncFile? {
         guard let appKey = line.wire.appKey else { return nil }
         let path = PlatformPlace(appKey, line.appVersion).syncPath(for: audience)
-        guard case .syncFile(let told)? = files[path] else { return nil }
-        return told
+        guard case .syncFile(let syncFile)? = files[path] else { return nil }
+        return syncFile
     }
 
     private init(_ gateway: Gateway, _ rows: [GatewayPackages], files: [String: File]) {
@@ -67,19 +67,19 @@ package struct PackageSite: Equatable, Sendable {
                 let path = row.line.path(package.version)
                 files[path] = site.files[path]
             }
-            guard var told = Self.told(row.line, .everyone, in: site.files) else { continue }
-            if let version = told.version {
+            guard var syncFile = Self.syncFile(row.line, .everyone, in: site.files) else { continue }
+            if let version = syncFile.version {
                 let path = row.line.path(version)
-                told.isPaused = told.isPaused || files[path] != site.files[path]
+                syncFile.isPaused = syncFile.isPaused || files[path] != site.files[path]
             }
-            files[PlatformPlace(appKey, row.line.appVersion).syncPath(for: .developers)] = .syncFile(told)
+            files[PlatformPlace(appKey, row.line.appVersion).syncPath(for: .developers)] = .syncFile(syncFile)
         }
         return PackageSite(gateway, rows, files: files)
     }
 }
 
 /// The availability of each listed script, by list and dial.
-private struct Standings {
+private struct Availability {
     private let entries: [PatchEntry]
     private let dial: Dial
 
@@ -111,7 +111,7 @@ private struct Standings {
         }
     }
 
-    func told(of row: GatewayPackages) -> PlatformSyncFile {
+    func syncFile(of row: GatewayPackages) -> PlatformSyncFile {
         guard let newest = row.newest, let entries = entries(in: newest, of: row) else {
             var file = PlatformSyncFile(version: nil)
             file.isDeleted = true

@@ -6,7 +6,7 @@ import NIOCore
 
 extension ClientGroup {
     /// The group of an accepted connection.
-    init(_ channel: any Channel, _ sharing: RoomSharing) {
+    init(_ channel: any Channel, _ sharing: ConnectionGrouping) {
         switch sharing {
         case .byAddress(let proxies):
             let address = channel.remoteAddress?.ipAddress

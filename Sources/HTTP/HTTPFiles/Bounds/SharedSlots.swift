@@ -25,8 +25,8 @@ package struct SharedSlots<Client: Hashable & Sendable>: Sendable {
         var endless = 0
     }
 
-    package let rule: RoomRule
-    package var endlessRule: RoomRule { RoomRule(limit: max(1, rule.limit / 2)) }
+    package let rule: CapacityRule
+    package var endlessRule: CapacityRule { CapacityRule(limit: max(1, rule.limit / 2)) }
 
     private var uses: [Int: Use] = [:]
     private var counts: [Client: Counts] = [:]
@@ -36,7 +36,7 @@ package struct SharedSlots<Client: Hashable & Sendable>: Sendable {
     private(set) var lasting = 0
     private(set) var endless = 0
 
-    package init(_ rule: RoomRule) {
+    package init(_ rule: CapacityRule) {
         self.rule = rule
     }
 
@@ -84,7 +84,7 @@ package struct SharedSlots<Client: Hashable & Sendable>: Sendable {
     /// Ends a request.
     ///
     /// A second call for the same slot does nothing.
-    package mutating func giveBack(_ slot: Slot) {
+    package mutating func release(_ slot: Slot) {
         guard let use = uses.removeValue(forKey: slot.number) else { return }
         if use.isLasting { lasting -= 1 }
         if use.isEndless { endless -= 1 }

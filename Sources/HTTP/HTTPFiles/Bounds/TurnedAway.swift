@@ -46,7 +46,7 @@ struct LossTally: Equatable, Sendable {
 
     enum Next: Equatable, Sendable {
         /// The first loss in a while is logged at once.
-        case tell(String, thenLookIn: TimeAmount)
+        case report(String, nextCheckIn: TimeAmount)
         case nothing
     }
 
@@ -55,7 +55,7 @@ struct LossTally: Equatable, Sendable {
         if groups.count < Self.namedLimit || groups[group.text] != nil { groups[group.text, default: 0] += 1 }
         guard !isLineDue else { return .nothing }
         isLineDue = true
-        return .tell(takeLine(), thenLookIn: Self.interval)
+        return .report(takeLine(), nextCheckIn: Self.interval)
     }
 
     /// Makes the next line after a minute.
@@ -64,7 +64,7 @@ struct LossTally: Equatable, Sendable {
             isLineDue = false
             return .nothing
         }
-        return .tell(takeLine(), thenLookIn: Self.interval)
+        return .report(takeLine(), nextCheckIn: Self.interval)
     }
 
     private mutating func takeLine() -> String {
@@ -94,7 +94,7 @@ struct LossReport: Sendable {
     }
 
     private func follow(_ next: LossTally.Next, on loop: any EventLoop) {
-        guard case .tell(let line, let time) = next else { return }
+        guard case .report(let line, let time) = next else { return }
         log?(line)
         loop.scheduleTask(in: time) { follow(tally.withLockedValue { $0.look() }, on: loop) }
     }

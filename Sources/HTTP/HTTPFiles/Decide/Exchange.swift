@@ -153,7 +153,7 @@ extension FileSource {
         return response
     }
 
-    private func words(for refusal: String, _ status: HTTPResponseStatus, to head: RequestHead?) -> RefusalWords? {
+    private func words(for refusal: String, _ status: HTTPResponseStatus, to head: RequestHead?) -> RefusalBody? {
         guard let head else { return words(forUnread: refusal, status) }
         return words(for: refusal, status, of: head.target)
     }

@@ -81,7 +81,7 @@ package struct PreparedReply: Sendable {
     /// valid while the file is unchanged, which is checked each time. Files without a tag, refusals and parts of files are not
     /// remembered.
     package let edition: Int?
-    /// Whether the request shows a right, see ``ShownRight``.
+    /// Whether the request shows a right, see ``ClientAuthorization``.
     package let showsRight: Bool
     /// Called once when the answer is used, before any of it is sent.
     ///

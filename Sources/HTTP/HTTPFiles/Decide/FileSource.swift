@@ -34,10 +34,10 @@ package protocol FileSource: Sendable {
     /// Replaces the text of a refusal. Nil keeps it.
     ///
     /// - Parameter target: The target as the client sent it. It may be invalid, and so the reason for the refusal.
-    func words(for refusal: String, _ status: HTTPResponseStatus, of target: String) -> RefusalWords?
+    func words(for refusal: String, _ status: HTTPResponseStatus, of target: String) -> RefusalBody?
 
     /// Replaces the text of a refusal of an unreadable request. Nil keeps it.
-    func words(forUnread refusal: String, _ status: HTTPResponseStatus) -> RefusalWords?
+    func words(forUnread refusal: String, _ status: HTTPResponseStatus) -> RefusalBody?
 }
 
 extension FileSource {
@@ -49,15 +49,15 @@ extension FileSource {
 
     package func everyAnswerFields(to headers: HTTPHeaders?) -> HTTPHeaders { [:] }
 
-    package func words(for refusal: String, _ status: HTTPResponseStatus, of target: String) -> RefusalWords? { nil }
+    package func words(for refusal: String, _ status: HTTPResponseStatus, of target: String) -> RefusalBody? { nil }
 
-    package func words(forUnread refusal: String, _ status: HTTPResponseStatus) -> RefusalWords? { nil }
+    package func words(forUnread refusal: String, _ status: HTTPResponseStatus) -> RefusalBody? { nil }
 }
 
 /// The body of a refusal that is more than a line of text.
 ///
 /// It is sent with `Cache-Control: no-store`, because sources with such bodies are APIs.
-package struct RefusalWords: Equatable, Sendable {
+package struct RefusalBody: Equatable, Sendable {
     package let contentType: String
     package let bytes: [UInt8]
 

@@ -20,7 +20,7 @@ final class ConnectionFront: ChannelDuplexHandler {
     /// The connection's place in ``Connections``.
     let place: Connections.Place
     let group: ClientGroup
-    let right = ShownRight()
+    let right = ClientAuthorization()
     /// The pace at which the client reads, over all of its answers.
     var pace: Pace
     /// Set while the handler is in a pipeline.
@@ -74,7 +74,7 @@ final class ConnectionFront: ChannelDuplexHandler {
     }
 
     func read(context: ChannelHandlerContext) {
-        switch turn.readAsked() {
+        switch turn.readRequested() {
         case .read: context.read()
         case .hold: break
         }
@@ -86,14 +86,14 @@ final class ConnectionFront: ChannelDuplexHandler {
         }
         switch turn.inputEnded() {
         case .look: look()
-        case .tell: context.fireUserInboundEventTriggered(ChannelEvent.inputClosed)
+        case .notify: context.fireUserInboundEventTriggered(ChannelEvent.inputClosed)
         case .close: context.close(promise: nil)
         case .nothing: break
         }
     }
 
     private func go(on afterwards: ConnectionTurn.Afterwards, _ context: ChannelHandlerContext) {
-        if afterwards.contains(.tellEnd) { context.fireUserInboundEventTriggered(ChannelEvent.inputClosed) }
+        if afterwards.contains(.notifyEnd) { context.fireUserInboundEventTriggered(ChannelEvent.inputClosed) }
         if afterwards.contains(.read) { context.read() }
     }
 
@@ -243,7 +243,7 @@ final class ConnectionFront: ChannelDuplexHandler {
     ///
     /// - Parameter deliveries: The number of deliveries that ``Connection`` received.
     func takeBack(after deliveries: Int) {
-        switch turn.givenBack(after: deliveries) {
+        switch turn.taskFinished(after: deliveries) {
         case .wait: idleSince = .now()
         case .nothing: break
         }

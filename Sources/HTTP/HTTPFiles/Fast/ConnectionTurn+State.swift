@@ -9,8 +9,8 @@ extension ConnectionTurn {
         case none, due, given
     }
 
-    enum Behind: Equatable {
-        case nobody(Input)
+    enum Handler: Equatable {
+        case noTask(Input)
         /// - deliveries: The number of deliveries to the task.
         case task(deliveries: Int, EndNotice)
     }
@@ -30,8 +30,8 @@ extension ConnectionTurn {
 
     enum State: Equatable {
         /// All received requests are answered.
-        case waiting(Behind)
-        case answering(Phase, Behind, Reading)
+        case waiting(Handler)
+        case answering(Phase, Handler, Reading)
         /// A task has been requested.
         case handingOver(Input, Reading)
         /// The task behind answers. It is notified at once when the client sends nothing more.
@@ -45,17 +45,17 @@ extension ConnectionTurn {
         let rawValue: Int
 
         /// Notify the task behind that the client sends nothing more.
-        static let tellEnd = Afterwards(rawValue: 1)
+        static let notifyEnd = Afterwards(rawValue: 1)
         /// Make the read that was held back.
         static let read = Afterwards(rawValue: 2)
     }
 }
 
-extension ConnectionTurn.Behind {
+extension ConnectionTurn.Handler {
     /// The state after the client has ended its input.
     var withoutInput: Self {
         switch self {
-        case .nobody: .nobody(.ended)
+        case .noTask: .noTask(.ended)
         case .task(let deliveries, .none): .task(deliveries: deliveries, .due)
         case .task(_, .due), .task(_, .given): self
         }
@@ -63,15 +63,15 @@ extension ConnectionTurn.Behind {
 
     var hasInput: Bool {
         switch self {
-        case .nobody(.open), .task(_, .none): true
-        case .nobody(.ended), .task(_, .due), .task(_, .given): false
+        case .noTask(.open), .task(_, .none): true
+        case .noTask(.ended), .task(_, .due), .task(_, .given): false
         }
     }
 
     var notice: ConnectionTurn.Afterwards {
         switch self {
-        case .task(_, .due): .tellEnd
-        case .nobody, .task(_, .none), .task(_, .given): []
+        case .task(_, .due): .notifyEnd
+        case .noTask, .task(_, .none), .task(_, .given): []
         }
     }
 
@@ -81,7 +81,7 @@ extension ConnectionTurn.Behind {
     var knowingItsEnd: Self {
         switch self {
         case .task(let deliveries, .due): .task(deliveries: deliveries, .given)
-        case .nobody, .task(_, .none), .task(_, .given): self
+        case .noTask, .task(_, .none), .task(_, .given): self
         }
     }
 }

@@ -16,7 +16,7 @@
 struct ConnectionTurn: ~Copyable {
     private(set) var state: State
 
-    init(_ state: State = .waiting(.nobody(.open))) {
+    init(_ state: State = .waiting(.noTask(.open))) {
         self.state = state
     }
 
@@ -45,8 +45,8 @@ struct ConnectionTurn: ~Copyable {
     /// All bytes that could be read at once have been received.
     mutating func receivedAll() -> ReceivedAll {
         switch state {
-        case .waiting(let behind):
-            state = .answering(.looking, behind, .free)
+        case .waiting(let handler):
+            state = .answering(.looking, handler, .free)
             return .look
         case .theirs:
             return .passOn
@@ -55,20 +55,20 @@ struct ConnectionTurn: ~Copyable {
         }
     }
 
-    enum ReadAsked {
+    enum ReadDecision {
         case read, hold
     }
 
     /// The channel asks for a read.
-    mutating func readAsked() -> ReadAsked {
+    mutating func readRequested() -> ReadDecision {
         switch state {
         case .waiting, .theirs, .ending:
             return .read
-        case .answering(.looking, let behind, _):
-            state = .answering(.looking, behind, .free)
+        case .answering(.looking, let handler, _):
+            state = .answering(.looking, handler, .free)
             return .read
-        case .answering(let phase, let behind, _):
-            state = .answering(phase, behind, .held)
+        case .answering(let phase, let handler, _):
+            state = .answering(phase, handler, .held)
             return .hold
         case .handingOver(let input, _):
             state = .handingOver(input, .held)
@@ -77,23 +77,23 @@ struct ConnectionTurn: ~Copyable {
     }
 
     enum InputEnded {
-        case look, tell, close, nothing
+        case look, notify, close, nothing
     }
 
     mutating func inputEnded() -> InputEnded {
         switch state {
-        case .waiting(let behind):
-            state = .answering(.looking, behind.withoutInput, .free)
+        case .waiting(let handler):
+            state = .answering(.looking, handler.withoutInput, .free)
             return .look
-        case .answering(let phase, let behind, let reading):
-            state = .answering(phase, behind.withoutInput, reading)
+        case .answering(let phase, let handler, let reading):
+            state = .answering(phase, handler.withoutInput, reading)
             return .nothing
         case .handingOver(_, let reading):
             state = .handingOver(.ended, reading)
             return .nothing
         case .theirs(let deliveries, .open):
             state = .theirs(deliveries: deliveries, .ended)
-            return .tell
+            return .notify
         case .theirs(_, .ended):
             return .nothing
         case .ending:
@@ -116,12 +116,12 @@ struct ConnectionTurn: ~Copyable {
         switch state {
         case .answering(.looking, _, _) where hasInput:
             return .answer
-        case .answering(.looking, .nobody(.ended), _):
+        case .answering(.looking, .noTask(.ended), _):
             state = .ending
             return .close
-        case .answering(.looking, let behind, let reading):
-            state = .waiting(behind.knowingItsEnd)
-            return .wait(behind.notice.union(reading.resumed))
+        case .answering(.looking, let handler, let reading):
+            state = .waiting(handler.knowingItsEnd)
+            return .wait(handler.notice.union(reading.resumed))
         case .waiting, .answering, .handingOver, .theirs, .ending:
             return .stop
         }
@@ -134,8 +134,8 @@ struct ConnectionTurn: ~Copyable {
     /// There are answers to be written.
     mutating func starts() -> Starting {
         switch state {
-        case .answering(.looking, let behind, let reading):
-            state = .answering(.starting, behind, reading)
+        case .answering(.looking, let handler, let reading):
+            state = .answering(.starting, handler, reading)
             return .write
         case .waiting, .answering, .handingOver, .theirs, .ending:
             return .stop
@@ -153,8 +153,8 @@ struct ConnectionTurn: ~Copyable {
         switch state {
         case .answering(.looking, _, _):
             return .look
-        case .answering(.starting, let behind, let reading):
-            state = .answering(.writing, behind, reading)
+        case .answering(.starting, let handler, let reading):
+            state = .answering(.writing, handler, reading)
             return .stop
         case .waiting, .answering, .handingOver, .theirs, .ending:
             return .stop
@@ -174,12 +174,12 @@ struct ConnectionTurn: ~Copyable {
         switch state {
         case .answering(.looking, _, _):
             return .nothing
-        case .answering(let phase, let behind, let reading):
+        case .answering(let phase, let handler, let reading):
             guard keepsConnection else {
                 state = .ending
-                return behind.hasInput ? .linger(reading.resumed) : .close
+                return handler.hasInput ? .linger(reading.resumed) : .close
             }
-            state = .answering(.looking, behind, reading)
+            state = .answering(.looking, handler, reading)
             // The caller of `started()` examines the next request.
             return phase == .starting ? .nothing : .look
         case .waiting, .handingOver, .theirs, .ending:
@@ -203,12 +203,12 @@ struct ConnectionTurn: ~Copyable {
     /// The received request must be answered by the task behind.
     mutating func handsOver() -> HandingOver {
         switch state {
-        case .answering(.looking, .nobody(let input), let reading):
+        case .answering(.looking, .noTask(let input), let reading):
             state = .handingOver(input, reading)
             return .ask
         case .answering(.looking, .task(let deliveries, let notice), let reading):
             state = .theirs(deliveries: deliveries + 1, notice == .none ? .open : .ended)
-            return .deliver(Behind.task(deliveries: deliveries, notice).notice.union(reading.resumed))
+            return .deliver(Handler.task(deliveries: deliveries, notice).notice.union(reading.resumed))
         case .waiting, .answering, .handingOver, .theirs, .ending:
             return .stop
         }
@@ -225,13 +225,13 @@ struct ConnectionTurn: ~Copyable {
         switch state {
         case .handingOver(let input, let reading):
             state = .theirs(deliveries: 1, input)
-            return .deliver(reading.resumed.union(input == .ended ? .tellEnd : []))
+            return .deliver(reading.resumed.union(input == .ended ? .notifyEnd : []))
         case .waiting, .answering, .theirs, .ending:
             return .refuse
         }
     }
 
-    enum GivenBack: Equatable {
+    enum FinishDecision: Equatable {
         case wait
         /// Bytes are on their way to the task, which gives the turn back again after them.
         case nothing
@@ -240,7 +240,7 @@ struct ConnectionTurn: ~Copyable {
     /// The task has answered all that it received.
     ///
     /// - Parameter deliveries: The number of deliveries that the task received.
-    mutating func givenBack(after deliveries: Int) -> GivenBack {
+    mutating func taskFinished(after deliveries: Int) -> FinishDecision {
         switch state {
         case .theirs(deliveries, let input):
             state = .waiting(.task(deliveries: deliveries, input == .open ? .none : .given))

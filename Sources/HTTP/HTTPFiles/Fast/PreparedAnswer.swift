@@ -21,7 +21,7 @@ final class PreparedAnswer {
     let part: Part?
     /// Whether the same head has the same answer while ``origin`` is unchanged.
     let isLasting: Bool
-    /// Whether only a client with a right receives it: see ``ShownRight``.
+    /// Whether only a client with a right receives it: see ``ClientAuthorization``.
     var showsRight = false
     private let origin: FileOrigin?
     /// See ``ServedFile/reason``.

@@ -114,7 +114,7 @@ extension Connection {
 
     /// Reads as much of the body as is requested, until the consumer closes.
     private mutating func pump(_ body: inout StreamedBody, to pieces: DemandChannel) async {
-        while await pieces.isAsked() {
+        while await pieces.waitForDemand() {
             do throws(RequestFault) {
                 let piece = try await next(of: &body, while: { !pieces.isClosed })
                 // From now on the client waits for the server.

@@ -53,7 +53,7 @@ extension Connection {
     }
 
     private mutating func pumpRaw(to pieces: DemandChannel, _ idle: IdleLimit) async {
-        while await pieces.isAsked() {
+        while await pieces.waitForDemand() {
             while buffer.readableBytes == 0, !pieces.isClosed {
                 guard await fill() else { return pieces.finish() }
             }

@@ -20,7 +20,7 @@ struct Connection {
     var connections: Connections { responder.connections }
     var place: Connections.Place { responder.place }
     /// The right of the client whose request is answered.
-    private(set) var right: ShownRight
+    private(set) var right: ClientAuthorization
 
     private var inbound: NIOAsyncChannelInboundStream<ConnectionInput>.AsyncIterator
     /// The request that the front decided on.
@@ -95,7 +95,7 @@ struct Connection {
     ///
     /// Meanwhile the front has the turn and applies the idle time-out.
     private mutating func waitForInput() async -> Bool {
-        if deliveries > 0, buffer.readableBytes == 0 { handover.giveBack(after: deliveries) }
+        if deliveries > 0, buffer.readableBytes == 0 { handover.returnConnection(after: deliveries) }
         // A loop, because a late deadline may wake the reader without input.
         while opened == nil, buffer.readableBytes == 0 {
             guard await fill() else { return false }
@@ -209,7 +209,7 @@ struct Connection {
     private mutating func findClient(_ head: RequestHead) throws(RequestFault) {
         let address = channel.remoteAddress?.ipAddress
         guard let client = responder.server.client(by: handover.group, at: address, head.headers) else { return }
-        right = ShownRight()
+        right = ClientAuthorization()
         guard connections.ask(place, for: client) else {
             responder.server.losses.add(.refused, of: client, on: channel.eventLoop)
             throw .tooManyConnections

@@ -6,7 +6,7 @@ struct ConnectionHandover: Sendable {
     let front: NIOLoopBound<ConnectionFront>
     let place: Connections.Place
     let group: ClientGroup
-    let right: ShownRight
+    let right: ClientAuthorization
 
     /// - Throws: If the client has disconnected.
     func attach() async throws -> Client {
@@ -14,7 +14,7 @@ struct ConnectionHandover: Sendable {
     }
 
     /// See ``ConnectionFront/takeBack(after:)``.
-    func giveBack(after deliveries: Int) {
+    func returnConnection(after deliveries: Int) {
         channel.eventLoop.execute { front.value.takeBack(after: deliveries) }
     }
 }

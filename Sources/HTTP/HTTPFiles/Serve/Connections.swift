@@ -10,10 +10,10 @@ import NIOCore
 ///   └─stop: closed   └─stop: finishes its answer, and ends; closed at the drain deadline. Endless, receiving: closed
 /// ```
 final class Connections: Sendable {
-    typealias Place = Room.Place
+    typealias Place = ConnectionLimiter.Place
 
     private struct State {
-        var room: Room
+        var room: ConnectionLimiter
         var channels: [Place: any Channel] = [:]
         /// Refused connections without a place that have time to read the reason.
         var refused: [ObjectIdentifier: any Channel] = [:]
@@ -21,7 +21,7 @@ final class Connections: Sendable {
         var waiting: [EventLoopPromise<Void>] = []
 
         /// Returns the waits that end with the last connection.
-        mutating func whoseWaitEnds() -> [EventLoopPromise<Void>] {
+        mutating func takeFinishedWaits() -> [EventLoopPromise<Void>] {
             guard isStopping, channels.isEmpty else { return [] }
             defer { waiting = [] }
             return waiting
@@ -30,8 +30,8 @@ final class Connections: Sendable {
 
     private let state: NIOLockedValueBox<State>
 
-    init(_ rule: RoomRule) {
-        state = NIOLockedValueBox(State(room: Room(rule)))
+    init(_ rule: CapacityRule) {
+        state = NIOLockedValueBox(State(room: ConnectionLimiter(rule)))
     }
 
     enum Admission {
@@ -69,7 +69,7 @@ final class Connections: Sendable {
         let waiting = state.withLockedValue { state in
             state.room.leave(place)
             state.channels[place] = nil
-            return state.whoseWaitEnds()
+            return state.takeFinishedWaits()
         }
         for promise in waiting { promise.succeed() }
     }
@@ -79,7 +79,7 @@ final class Connections: Sendable {
         let promise = eventLoop.makePromise(of: Void.self)
         let waiting = state.withLockedValue { state in
             state.waiting.append(promise)
-            return state.whoseWaitEnds()
+            return state.takeFinishedWaits()
         }
         for promise in waiting { promise.succeed() }
         try? await promise.futureResult.get()
@@ -90,7 +90,7 @@ final class Connections: Sendable {
     /// Notes a complete request.
     ///
     /// Returns false if it is too late to answer: the server has stopped, or the place was reassigned.
-    func begin(_ place: Place, _ right: ShownRight) -> Bool {
+    func begin(_ place: Place, _ right: ClientAuthorization) -> Bool {
         state.withLockedValue { state in
             !state.isStopping && state.room.set(place, .busy, isKnown: right.isShown)
         }
@@ -108,14 +108,14 @@ final class Connections: Sendable {
     /// Until the next ``begin(_:_:)``, stopping the server closes the connection.
     ///
     /// - Returns: False if it is too late.
-    func awaitsBody(_ place: Place, _ right: ShownRight) -> Bool {
+    func awaitsBody(_ place: Place, _ right: ClientAuthorization) -> Bool {
         state.withLockedValue { state in
             !state.isStopping && state.room.set(place, .receiving, isKnown: right.isShown)
         }
     }
 
     /// Notes that more of the body is awaited for a request that is being processed.
-    func awaitsMore(_ place: Place, _ right: ShownRight) {
+    func awaitsMore(_ place: Place, _ right: ClientAuthorization) {
         state.withLockedValue { state in
             guard let activity = state.room.activity(of: place), activity == .busy || activity == .uploading else {
                 return
@@ -128,12 +128,12 @@ final class Connections: Sendable {
     ///
     /// A stranger's connection can make room meanwhile: otherwise a client without a right could keep its place by never sending
     /// the rest.
-    func awaitsRest(_ place: Place, _ right: ShownRight) {
+    func awaitsRest(_ place: Place, _ right: ClientAuthorization) {
         state.withLockedValue { _ = $0.room.set(place, .uploading, isKnown: right.isShown) }
     }
 
     /// Notes that the answer is being sent, even if the server waits for something else as well.
-    func answers(_ place: Place, _ right: ShownRight) {
+    func answers(_ place: Place, _ right: ClientAuthorization) {
         state.withLockedValue { _ = $0.room.set(place, .answering, isKnown: right.isShown) }
     }
 
@@ -144,7 +144,7 @@ final class Connections: Sendable {
     }
 
     /// Notes that the answer is endless, so that stopping the server does not wait for it.
-    func becomesEndless(_ place: Place, _ right: ShownRight, tunnel: Bool = false) -> EndlessAnswer {
+    func becomesEndless(_ place: Place, _ right: ClientAuthorization, tunnel: Bool = false) -> EndlessAnswer {
         state.withLockedValue { state in
             if state.isStopping || !state.room.holds(place) { return .tooLate }
             return state.room.set(place, tunnel ? .tunnel : .endless, isKnown: right.isShown) ? .granted : .tooMany
@@ -154,7 +154,7 @@ final class Connections: Sendable {
     /// Notes that the answer is complete.
     ///
     /// Returns false if the server has stopped meanwhile, so that the connection ends here.
-    func end(_ place: Place, _ right: ShownRight) -> Bool {
+    func end(_ place: Place, _ right: ClientAuthorization) -> Bool {
         state.withLockedValue { state in
             state.room.set(place, .idle, isKnown: right.isShown) && !state.isStopping
         }
@@ -173,7 +173,7 @@ final class Connections: Sendable {
         for channel in unfinishable { channel.close(promise: nil) }
     }
 
-    private static func isFinishable(_ activity: Room.Activity) -> Bool {
+    private static func isFinishable(_ activity: ConnectionLimiter.Activity) -> Bool {
         switch activity {
         case .busy, .uploading, .answering: true
         case .idle, .receiving, .endless, .tunnel: false

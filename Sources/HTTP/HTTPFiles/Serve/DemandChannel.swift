@@ -49,7 +49,7 @@ final class DemandChannel: Sendable {
     /// Waits for a request of the consumer.
     ///
     /// Returns false if the consumer wants nothing more.
-    func isAsked() async -> Bool {
+    func waitForDemand() async -> Bool {
         var iterator = asked.stream.makeAsyncIterator()
         return await iterator.next(isolation: #isolation) != nil
     }

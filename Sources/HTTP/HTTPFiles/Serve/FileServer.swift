@@ -48,7 +48,7 @@ package struct FileServer: Service {
         let server = RunningServer(
             configuration: configuration,
             exchange: exchange,
-            connections: Connections(roomRule(limit: DescriptorLimit.connections(atMost: wanted, of: descriptors))),
+            connections: Connections(capacityRule(limit: DescriptorLimit.connections(atMost: wanted, of: descriptors))),
             accessLog: accessLog,
             meter: meter,
             losses: losses,
@@ -78,8 +78,8 @@ package struct FileServer: Service {
         if let failure { throw failure }
     }
 
-    private func roomRule(limit: Int) -> RoomRule {
-        var rule = RoomRule(limit: limit)
+    private func capacityRule(limit: Int) -> CapacityRule {
+        var rule = CapacityRule(limit: limit)
         if case .byUser(let strangers) = configuration.sharing { rule.strangers = strangers }
         return rule
     }

@@ -30,8 +30,8 @@ package struct FileServerConfiguration: Sendable {
     package var maxConnections = 1024
     /// How connections are divided into groups.
     ///
-    /// ``RoomRule`` describes the share of each group.
-    package var sharing = RoomSharing.byAddress(trustedProxies: .none)
+    /// ``CapacityRule`` describes the share of each group.
+    package var sharing = ConnectionGrouping.byAddress(trustedProxies: .none)
     /// Bytes of the request line and all fields together.
     ///
     /// Larger heads are answered 431.

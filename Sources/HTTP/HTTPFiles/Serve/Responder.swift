@@ -11,7 +11,7 @@ struct Responder: Sendable {
     let client: ClientEnd
     let place: Connections.Place
     let group: ClientGroup
-    let right: ShownRight
+    let right: ClientAuthorization
     let server: RunningServer
     /// The pace of the client's reading, over all answers.
     private let pace: NIOLockedValueBox<Pace>
@@ -139,7 +139,7 @@ struct Responder: Sendable {
         channel.write(head, flushedWithin: Self.headTime)
         let taken = NIOLockedValueBox((bytes: 0, isAll: true))
         do {
-            try await stream.send { piece throws(ClientGone) in
+            try await stream.send { piece throws(ClientDisconnected) in
                 let fits = taken.withLockedValue { taken in
                     taken.isAll && taken.bytes + piece.readableBytes <= stream.length ?? .max
                 }
@@ -148,7 +148,7 @@ struct Responder: Sendable {
                     taken.isAll = isTaken
                     if isTaken { taken.bytes += piece.readableBytes }
                 }
-                guard isTaken else { throw ClientGone() }
+                guard isTaken else { throw ClientDisconnected() }
             }
             let (bytes, isTaken) = taken.withLockedValue(\.self)
             let isAll = isTaken && !Task.isCancelled && bytes == stream.length ?? bytes
@@ -156,7 +156,7 @@ struct Responder: Sendable {
                 sent.trouble = "the stream does not have its declared length"
             }
             if isAll { sent.isWhole = await end(framing, afterNothing: bytes == 0) }
-        } catch is ClientGone {
+        } catch is ClientDisconnected {
         } catch is CancellationError {
         } catch { sent.trouble = "\(error)" }
         // The connection ends: its client should receive the broken part instead of an empty reply.

@@ -2,7 +2,7 @@ package import NIOCore
 package import NIOHTTP1
 
 /// The client of a stream or a tunnel accepts no more bytes.
-package struct ClientGone: Error, Equatable, Sendable {
+package struct ClientDisconnected: Error, Equatable, Sendable {
     package init() {}
 }
 
@@ -14,7 +14,7 @@ package struct ClientGone: Error, Equatable, Sendable {
 /// without content, no piece is requested.
 package struct ServedStream: Sendable {
     /// Returns when the kernel has accepted all of the bytes.
-    package typealias Write = @Sendable (_ piece: ByteBuffer) async throws(ClientGone) -> Void
+    package typealias Write = @Sendable (_ piece: ByteBuffer) async throws(ClientDisconnected) -> Void
 
     /// The status, 200 or above.
     package let status: HTTPResponseStatus

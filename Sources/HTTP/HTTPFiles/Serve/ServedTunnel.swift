@@ -32,7 +32,7 @@ package struct TunnelClient: Sendable {
     }
 
     /// Returns when the kernel has accepted all of the bytes.
-    package func write(_ bytes: ByteBuffer) async throws(ClientGone) {
-        guard await send(bytes) else { throw ClientGone() }
+    package func write(_ bytes: ByteBuffer) async throws(ClientDisconnected) {
+        guard await send(bytes) else { throw ClientDisconnected() }
     }
 }

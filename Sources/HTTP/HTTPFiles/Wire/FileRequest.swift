@@ -40,7 +40,7 @@ package struct FileRequest: Sendable {
     /// Notes that the client has shown a right.
     ///
     /// Nil for a request that was not received over a connection.
-    package private(set) var right: ShownRight?
+    package private(set) var right: ClientAuthorization?
 
     package init(
         method: HTTPMethod,
@@ -103,14 +103,14 @@ package struct FileRequest: Sendable {
         return request
     }
 
-    func from(_ channel: any Channel, _ group: ClientGroup, _ right: ShownRight) -> FileRequest {
+    func from(_ channel: any Channel, _ group: ClientGroup, _ right: ClientAuthorization) -> FileRequest {
         var request = with(right)
         request.user = group.user
         request.remoteAddress = channel.remoteAddress?.ipAddress
         return request
     }
 
-    package func with(_ right: ShownRight) -> FileRequest {
+    package func with(_ right: ClientAuthorization) -> FileRequest {
         var request = self
         request.right = right
         return request

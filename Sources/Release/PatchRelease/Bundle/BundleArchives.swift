@@ -22,7 +22,7 @@ struct BundleArchives: Sendable {
 
     /// Searches one archive at a time, because a zip archive is read into memory.
     init(
-        _ files: [(path: AssetPath, file: FilePath, look: FileLook)],
+        _ files: [(path: AssetPath, file: FilePath, look: FileInspection)],
         _ selection: BundleSelection,
         _ disk: any FileOperations
     ) throws(SigningError) {

@@ -41,9 +41,9 @@ extension Authorities {
             new.append(keys)
         }
         // The row of a removed channel that is not retired is kept, so that the comparison finds the difference.
-        rows = zip(base.targets.delegations, rows).filter { !isGone($0.0) }.map(\.1)
-        let names = base.targets.delegations.filter { !isGone($0) }.map(\.name)
-        new = zip(base.targets.delegations, new).filter { !isGone($0.0) }.map(\.1)
+        rows = zip(base.targets.delegations, rows).filter { !isRemoved($0.0) }.map(\.1)
+        let names = base.targets.delegations.filter { !isRemoved($0) }.map(\.name)
+        new = zip(base.targets.delegations, new).filter { !isRemoved($0.0) }.map(\.1)
         let added = channels.filter { base.targets.delegation(to: $0.key.text) == nil }.sorted { $0.key < $1.key }
         let dial = names.firstIndex(of: "dial") ?? rows.count
         rows.insert(contentsOf: added.map { Self.draft(of: $0.key, $0.value).row }, at: dial)
@@ -77,7 +77,7 @@ extension Authorities {
         )
     }
 
-    private func isGone(_ delegation: Delegation) -> Bool {
+    private func isRemoved(_ delegation: Delegation) -> Bool {
         guard case .channel(let name) = TrustRole(delegation.name) else { return false }
         return channels[name] == nil && retired.contains(name)
     }

@@ -29,7 +29,7 @@ package struct BundleContents: Sendable {
         let exclusions = try exclusions.adding(fileIn: folder, of: disk)
         let scan = try FolderScan(folder, leavingOut: exclusions, links: selection.links, files: disk)
         let looks = try await mapOnAllCores(scan.files, progress: progress) { (found) throws(SigningError) in
-            try FileLook(found.file, path: found.path, of: disk)
+            try FileInspection(found.file, path: found.path, of: disk)
         }
         let all = zip(scan.files, looks).map { (path: $0.path, file: $0.file, look: $1) }
         let archives = try BundleArchives(all, selection, disk)

@@ -113,7 +113,7 @@ struct DescribedFiles: Sendable {
             let note = BundleNote.unconfirmed
             contents.noteUnconfirmed(places.error("\(field).\(note.key)", note.rule(in: bundle.folder)))
         }
-        contents.warnings += ServingDoubts(manifest, bundle, before: base?.manifests ?? [:]).found.map {
+        contents.warnings += ServingWarnings(manifest, bundle, before: base?.manifests ?? [:]).found.map {
             places.error("\(field).\($0.key)", $0.rule)
         }
     }

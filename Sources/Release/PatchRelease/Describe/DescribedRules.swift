@@ -43,7 +43,7 @@ struct DescribedRules {
         case ("rollout", .integer(let number)):
             guard (0...10_000).contains(number) else { throw fields.broken(name, Self.rollout) }
             if (1...100).contains(number) {
-                mistakes.doubt(
+                mistakes.warning(
                     fields.broken(name, "\(number) is \(RolloutShare(number)) of devices; \(number)% is a percentage")
                 )
             }

@@ -34,7 +34,7 @@ package struct DescriptionReading: Sendable {
         let unreadable = Set(document.mistakes.map(\.field))
         let broken = mistakes.found.filter { !unreadable.contains($0.field) }.map { places.error($0.field, $0.rule) }
         self.mistakes = (document.mistakes + broken).inOrder
-        self.warnings = mistakes.doubts.map { places.error($0.field, $0.rule) }.inOrder
+        self.warnings = mistakes.warnings.map { places.error($0.field, $0.rule) }.inOrder
         (self.app, self.channel, self.patches, self.places) = (app, channel, patches, places)
         guard self.mistakes.isEmpty, let app, let channel else {
             description = nil

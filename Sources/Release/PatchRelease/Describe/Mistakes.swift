@@ -3,14 +3,14 @@ import PatchFormat
 /// Collects the mistakes of a document while reading continues.
 final class Mistakes {
     private(set) var found: [FormatError] = []
-    private(set) var doubts: [FormatError] = []
+    private(set) var warnings: [FormatError] = []
 
     func add(_ error: FormatError) {
         found.append(error)
     }
 
-    func doubt(_ error: FormatError) {
-        doubts.append(error)
+    func warning(_ error: FormatError) {
+        warnings.append(error)
     }
 
     /// Returns the value, or nil if reading failed.

@@ -111,7 +111,7 @@ extension ReleaseBuilder {
             let progress = progress
             try await look.add(patch, at: index, to: &contents) { progress(.reading(patch.patchID), $0) }
         }
-        let scripts = ScriptLook(
+        let scripts = ScriptInspection(
             parsing: scriptParsing,
             hosts: description.hosts,
             folder: folder,

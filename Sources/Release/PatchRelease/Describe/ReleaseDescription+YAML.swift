@@ -84,10 +84,10 @@ extension DescribedPatch {
 
     private static func security(of fields: Fields, _ mistakes: Mistakes) -> SecurityAdvisory? {
         mistakes.take { () throws(FormatError) in
-            let told = try fields.mapping("security", such: "{text: \"Names in a chat could run scripts.\"}")
-            try told.allow(["text", "url"])
-            _ = try told.words("text")
-            return try SecurityAdvisory(told)
+            let advisory = try fields.mapping("security", such: "{text: \"Names in a chat could run scripts.\"}")
+            try advisory.allow(["text", "url"])
+            _ = try advisory.words("text")
+            return try SecurityAdvisory(advisory)
         }
     }
 

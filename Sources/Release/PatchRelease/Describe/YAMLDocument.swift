@@ -26,7 +26,9 @@ struct YAMLDocument {
             throw DescriptionError(file, rule: error.rawValue)
         }
         let tree: YAMLTree
-        do throws(YAMLFault) { tree = try YAMLTree(text) } catch { throw YAMLWords.error(error, in: text, of: file) }
+        do throws(YAMLFault) { tree = try YAMLTree(text) } catch {
+            throw YAMLErrorText.error(error, in: text, of: file)
+        }
         guard let root = tree.root else { throw DescriptionError(file, rule: "is empty") }
         var reader = Reader(file: file, tree: tree)
         json = try reader.value(root, at: "", depth: 0)

@@ -21,9 +21,9 @@ struct NewFolder: Sendable {
         replacing replacement: Replacement,
         files: any FileOperations
     ) throws(SigningError) {
-        let isThere = try onDisk { () throws(FileError) in try files.status(of: path) } != nil
-        self.init(path, replacing: isThere, files: files)
-        guard isThere else { return }
+        let exists = try onDisk { () throws(FileError) in try files.status(of: path) } != nil
+        self.init(path, replacing: exists, files: files)
+        guard exists else { return }
         guard case .ownFolder(at: let place, let kept) = replacement else { throw .exists(path) }
         if let keeper = Replacement.keeper(of: place, among: kept) { throw .notReplaced(path, .kept(keeper)) }
         if let refusal = try onDisk({ () throws(FileError) in try sort.refusal(of: path, files: files) }) {

@@ -75,7 +75,7 @@ package struct PackageDraft: Equatable, Sendable {
 
     package let rows: [Row]
     /// Warnings about described scripts that reach fewer clients than described.
-    package let doubts: [Problem]
+    package let warnings: [Problem]
 
     /// A mistake about a description's scripts.
     package struct Problem: Error, Equatable {
@@ -89,12 +89,12 @@ package struct PackageDraft: Equatable, Sendable {
         list: [Listed],
         over base: [GatewayPackages]
     ) throws(Problem) {
-        var (rows, doubts): ([Row], [Problem]) = ([], [])
+        var (rows, warnings): ([Row], [Problem]) = ([], [])
         for line in described?.lines ?? [] {
             guard let described else { break }
             let contents: [ScriptName: SHA256Digest]
             contents = try Self.contents(described.scripts, on: line, in: list)
-            doubts += Self.doubts(described.scripts, on: line, in: list).filter { !doubts.contains($0) }
+            warnings += Self.warnings(described.scripts, on: line, in: list).filter { !warnings.contains($0) }
             rows.append(
                 try Row(line, described.scripts, contents, after: described.after, .described, list, base)
             )
@@ -102,7 +102,7 @@ package struct PackageDraft: Equatable, Sendable {
         let lines = Set(rows.map(\.line))
         // Its numbers stay reserved, in case it is switched on again.
         self.rows = rows + base.filter { !lines.contains($0.line) }.map { Row(off: $0) }
-        self.doubts = doubts
+        self.warnings = warnings
         guard self.rows.count <= Limits.gatewayLines else {
             throw Problem(
                 field: "\(DescribedPackages.key).appVersions",
@@ -135,13 +135,13 @@ package struct PackageDraft: Equatable, Sendable {
         }
         let lines = Set(rows.map(\.line))
         self.rows = rows + base.filter { !lines.contains($0.line) }.map { Row(off: $0) }
-        doubts = []
+        warnings = []
     }
 
     /// Warns about scripts with both a condition and a rollout.
     ///
     /// Clients that support rollouts ignore conditions, so no client receives such a script.
-    private static func doubts(
+    private static func warnings(
         _ scripts: [ScriptName: PatchID],
         on line: GatewayPackages.Line,
         in list: [Listed]
@@ -232,8 +232,8 @@ extension PackageDraft.Row {
         let kept = (known?.packages ?? []).filter { $0.contents.values.allSatisfy(listed.contains) }
         let before = max(known?.latest.number ?? 0, after)
         var new: PackageDraft.New?
-        let isThere = kept.first.map { $0.version.number == before && $0.contents == contents } ?? false
-        if let contents, !isThere {
+        let exists = kept.first.map { $0.version.number == before && $0.contents == contents } ?? false
+        if let contents, !exists {
             guard let version = LoaderVersion(before + 1) else {
                 throw PackageDraft.Problem(field: "jspatch", rule: "has used every number of \(line)")
             }

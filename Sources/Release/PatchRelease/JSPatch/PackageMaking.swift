@@ -73,7 +73,7 @@ struct PackageMaking: Sendable {
             }
             if let row = row.packages(made) { gateways.append(row) }
         }
-        warnings += draft.doubts.map { DescriptionError($0.field, rule: $0.rule) }
+        warnings += draft.warnings.map { DescriptionError($0.field, rule: $0.rule) }
         return Made(gateways: gateways, objects: objects, warnings: warnings + foreignKeys(draft))
     }
 

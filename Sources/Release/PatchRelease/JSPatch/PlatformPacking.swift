@@ -97,14 +97,14 @@ package struct PlatformPacking: Sendable {
     ///
     /// - Parameter change: Returns the new content. It must name a version or be a deletion.
     /// - Returns: the previous and the new content.
-    package static func tell(
+    package static func changeSyncFile(
         _ folder: FilePath,
         _ change: (PlatformSyncFile) -> PlatformSyncFile
     ) throws(SigningError) -> (before: PlatformSyncFile, now: PlatformSyncFile) {
         let place = folder.at(PlatformPlace.indexName)
-        guard let before = try replaced(place) else { throw .nothingTold(place) }
+        guard let before = try replaced(place) else { throw .missingSyncFile(place) }
         let now = change(before)
-        guard now.isDeleted || now.version != nil else { throw .nothingTold(place) }
+        guard now.isDeleted || now.version != nil else { throw .missingSyncFile(place) }
         try onDisk { () throws(FileError) in
             try DiskFiles().replace(PlatformPlace.indexName, in: folder, with: now.bytes, permissions: .publicFile)
         }

@@ -12,8 +12,8 @@ extension KeyFolder {
     ///   - text: The argument: a path, `NAME` or `NAME.pub`.
     ///   - path: The argument as a path.
     package func publicKey(_ text: String, at path: FilePath) throws(SigningError) -> PublicKey {
-        let isThere = try onDisk { () throws(FileError) in try files.status(of: path) } != nil
-        if !isThere, let named = try publicKey(called: text) { return named }
+        let exists = try onDisk { () throws(FileError) in try files.status(of: path) } != nil
+        if !exists, let named = try publicKey(called: text) { return named }
         return try publicKey(at: path)
     }
 

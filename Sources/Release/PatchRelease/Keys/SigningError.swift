@@ -43,7 +43,7 @@ package enum SigningError: Error, Equatable, Sendable {
     /// The previous version was made with another key than the option's, and apps accept only that one.
     case otherPackageKey(GatewayPackages.Line, LoaderVersion, LoaderVersion, option: String)
     /// The sync file to change does not exist or names no version.
-    case nothingTold(FilePath)
+    case missingSyncFile(FilePath)
     /// The name of a file is not valid for a script of such a package.
     case scriptName(FilePath)
     case testingKey(String)
@@ -107,7 +107,7 @@ extension SigningError: CustomStringConvertible {
                 + (others.count < UnmadePackage.shown ? "" : "; and \(others.count + 1 - UnmadePackage.shown) more")
         case .otherPackageKey(let line, let old, let new, let option):
             "\(line): version \(old) was made with another \(option), and apps that installed it would reject version \(new)"
-        case .nothingTold(let path): "\(path) names no version"
+        case .missingSyncFile(let path): "\(path) names no version"
         case .scriptName(let path): "\(path) cannot be in a package: its name \(ScriptName.rule)"
         case .testingKey(let name): "\(name) is a testing key, and its private key is public"
         case .keyInTwoUses(let path, let other): "\(path) is also a key of \(other); a key has one use"

@@ -60,7 +60,7 @@ package struct ReleaseCheck: Sendable {
                 mistakes += problem.mistakes(at: place)
             }
         }
-        let scripts = ScriptLook(
+        let scripts = ScriptInspection(
             parsing: scriptParsing,
             hosts: reading.hosts,
             folder: folder,
@@ -80,7 +80,7 @@ package struct ReleaseCheck: Sendable {
                 warnings += reading.unmarked(in: draft)
                 let packages = reading.packages(in: draft, over: base?.contents)
                 mistakes += packages.mistakes
-                warnings += packages.doubts
+                warnings += packages.warnings
             } catch {
                 if case .unmet = error, base == nil {
                     for (label, id) in ReleaseDraft.unmet(contents.patches) {
@@ -135,10 +135,10 @@ extension DescriptionReading {
     fileprivate func packages(
         in draft: ReleaseDraft,
         over base: ReleaseContents?
-    ) -> (mistakes: [DescriptionError], doubts: [DescriptionError]) {
+    ) -> (mistakes: [DescriptionError], warnings: [DescriptionError]) {
         do throws(PackageDraft.Problem) {
             let packages = try PackageDraft(jspatch, list: draft.listed, over: base?.list.gateways ?? [])
-            return ([], packages.doubts.map { places.error($0.field, $0.rule) })
+            return ([], packages.warnings.map { places.error($0.field, $0.rule) })
         } catch { return ([places.error(error.field, error.rule)], []) }
     }
 

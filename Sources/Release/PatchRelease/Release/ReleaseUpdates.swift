@@ -118,7 +118,8 @@ package struct ReleaseUpdates: Sendable {
 
     // MARK: Without a pack
 
-    private func otherwise(_ made: Documents, _ missing: [Fingerprint], _ all: [Fingerprint]) -> UpdateCost.Otherwise {
+    private func otherwise(_ made: Documents, _ missing: [Fingerprint], _ all: [Fingerprint]) -> UpdateCost.Alternative
+    {
         UpdateCost.otherwise(
             manifest: travelling([BytesInMemory(made.manifest)], size: made.manifest.count),
             column: travelling([BytesInMemory(made.column)], size: made.column.count),

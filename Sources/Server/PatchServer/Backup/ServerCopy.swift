@@ -4,7 +4,7 @@ package import SystemPackage
 
 /// Updates a copy of a server's folder: `patchsrv backup` writes it, and `patchsrv restore` reads it.
 ///
-/// Nearly every file of a server is written once, so a first ``bring(progress:)`` needs no lock and may take long,
+/// Nearly every file of a server is written once, so a first ``transfer(progress:)`` needs no lock and may take long,
 /// while releases are published. The next one, under the folder's lock, quickly copies the changes since; the copy is
 /// then the state of that moment.
 package struct ServerCopy {
@@ -42,18 +42,18 @@ package struct ServerCopy {
     /// Afterwards: the whole copy is durable.
     ///
     /// - Parameter progress: called with the files looked at, and their total.
-    package mutating func bring(progress: (_ done: Int, _ of: Int) -> Void = { _, _ in }) throws(ServerError) {
+    package mutating func transfer(progress: (_ done: Int, _ of: Int) -> Void = { _, _ in }) throws(ServerError) {
         do throws(FileError) {
             let batch = try files.beginBatch(on: target)
             var found = Found()
             for name in Self.folders { try list(name, isTop: true, &found) }
             for name in single { try list(name, isTop: false, &found) }
-            try removeGone(found)
+            try removeDeleted(found)
             for (path, permissions) in found.folders where folders.insert(path).inserted {
                 try files.addDirectory(target.at(path), permissions: permissions)
             }
             for (index, file) in found.files.enumerated() {
-                try bring(file.path, file.status)
+                try transfer(file.path, file.status)
                 progress(index + 1, found.files.count)
             }
             try batch.sync()
@@ -75,7 +75,7 @@ package struct ServerCopy {
         }
     }
 
-    private mutating func removeGone(_ found: Found) throws(FileError) {
+    private mutating func removeDeleted(_ found: Found) throws(FileError) {
         let paths = Set(found.files.map(\.path))
         for path in copied.keys where !paths.contains(path) {
             try files.removeIfPresent(target.at(path))
@@ -88,7 +88,7 @@ package struct ServerCopy {
         }
     }
 
-    private mutating func bring(_ path: String, _ status: FileStatus) throws(FileError) {
+    private mutating func transfer(_ path: String, _ status: FileStatus) throws(FileError) {
         guard copied[path] != status.identity else { return }
         if copied.removeValue(forKey: path) != nil { try files.remove(target.at(path)) }
         do throws(FileError) {

@@ -136,7 +136,7 @@ extension CheckPass {
         let file = TreePath.File.role(name, version: version)
         note(file)
         do throws(ServerError) {
-            guard let role = try repository.tree.standingRole(name, version: version) else { return }
+            guard let role = try repository.tree.storedRole(name, version: version) else { return }
             report.counts.roles += 1
             checkTargets(of: role)
             guard let channel, let contents = try? reader.contents(of: role, channel: channel) else { return }

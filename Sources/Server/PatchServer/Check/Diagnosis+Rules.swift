@@ -218,7 +218,7 @@ extension Diagnosis.Line {
         /// A server that answers like ours.
         case ours
         /// The same, but speaking HTTPS where HTTP was expected, or HTTP where HTTPS was.
-        case oursOtherwise(isTLS: Bool)
+        case oursOverOtherScheme(isTLS: Bool)
         case taken
         case unusable(String)
     }
@@ -227,14 +227,14 @@ extension Diagnosis.Line {
         switch found {
         case .free: Diagnosis.Line("port", .ok, "\(port) is free")
         case .ours: Diagnosis.Line("port", .ok, "\(port) is served by patchsrv")
-        case .oursOtherwise(isTLS: true):
+        case .oursOverOtherScheme(isTLS: true):
             Diagnosis.Line(
                 "port",
                 .ok,
                 "\(port) is served by patchsrv, over HTTPS",
                 hint: "give --tls-certificate and --tls-key, as for serve, to check the certificate too"
             )
-        case .oursOtherwise(isTLS: false):
+        case .oursOverOtherScheme(isTLS: false):
             Diagnosis.Line(
                 "port",
                 .warning,

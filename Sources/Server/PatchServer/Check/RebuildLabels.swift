@@ -58,7 +58,7 @@ struct RebuildLabels: Sendable {
         for (channel, version) in try droppedChannels(state) {
             labels = labels.dropping(channel, at: version)
         }
-        let releases = try standingReleases(state, labels.dropped)
+        let releases = try storedReleases(state, labels.dropped)
         for release in releases {
             for (label, sha256) in release.labels where current.rows[label].map({ $0.sha256 == sha256 }) ?? true {
                 _ = labels.note(
@@ -90,7 +90,7 @@ struct RebuildLabels: Sendable {
     /// Releases that were published, the oldest first.
     ///
     /// The tree's copy wins over the history's.
-    private func standingReleases(
+    private func storedReleases(
         _ state: PublishedState,
         _ dropped: [ChannelName: Int]
     ) throws(ServerError) -> [KnownRelease] {
@@ -113,7 +113,7 @@ struct RebuildLabels: Sendable {
 
     /// The release of a role in the tree.
     private func release(of channel: ChannelName, _ version: Int) throws -> KnownRelease? {
-        guard let role = try tree.standingRole(channel.text, version: version) else { return nil }
+        guard let role = try tree.storedRole(channel.text, version: version) else { return nil }
         let list = try ParsedPatchList(try tree.target(.patchList(channel), of: role).0).list
         return KnownRelease(
             channel,

@@ -24,11 +24,11 @@ package struct CompressedForms: Sendable {
     /// Whether more forms are made after the release is published.
     let awaitsOthers: Bool
     /// Packs that are discarded, because they save too few bytes for the space they use.
-    package let leftOut: [LeftOutPack]
+    package let leftOut: [DiscardedPack]
     /// The folder of the files; nil for none.
     private let folder: FilePath?
 
-    init(made: [Form], leftOut: [LeftOutPack] = [], folder: FilePath?, awaitsOthers: Bool = false) {
+    init(made: [Form], leftOut: [DiscardedPack] = [], folder: FilePath?, awaitsOthers: Bool = false) {
         (self.made, self.leftOut, self.folder, self.awaitsOthers) = (made, leftOut, folder, awaitsOthers)
     }
 

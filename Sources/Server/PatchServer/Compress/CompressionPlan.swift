@@ -33,17 +33,17 @@ struct CompressionPlan: Sendable {
 
     /// - Parameters:
     ///   - wanted: with `fast`, zstd forms alone: all devices of this project accept them.
-    ///   - isThere: whether the tree has a form already.
+    ///   - exists: whether the tree has a form already.
     init<Failure>(
         _ items: [Item],
         _ wanted: FormEffort = .best,
-        isThere: (_ form: TreePath.File) throws(Failure) -> Bool
+        exists: (_ form: TreePath.File) throws(Failure) -> Bool
     ) throws(Failure) {
         var jobs: [Job] = []
         for item in items where Self.sizes.contains(item.size) {
             for format in wanted == .fast ? [.zstandard] : CompressionFormat.allCases {
                 let job = Job(item: item, format: format)
-                if try !isThere(job.form) { jobs.append(job) }
+                if try !exists(job.form) { jobs.append(job) }
             }
         }
         self.init(jobs: jobs, wanted)
@@ -52,11 +52,11 @@ struct CompressionPlan: Sendable {
     /// Both forms of every file without a gzip form: a fast publish makes none, so its zstd form is a fast one.
     init<Failure>(
         improving items: [Item],
-        isThere: (_ form: TreePath.File) throws(Failure) -> Bool
+        exists: (_ form: TreePath.File) throws(Failure) -> Bool
     ) throws(Failure) {
         var jobs: [Job] = []
         for item in items where Self.sizes.contains(item.size) {
-            guard try !isThere(.compressed(item.file, .gzip)) else { continue }
+            guard try !exists(.compressed(item.file, .gzip)) else { continue }
             jobs += CompressionFormat.allCases.map { Job(item: item, format: $0) }
         }
         self.init(jobs: jobs, .best)
@@ -96,9 +96,9 @@ struct CompressionPlan: Sendable {
     init<Failure>(
         of release: ReleaseContents,
         _ wanted: FormEffort = .best,
-        isThere: (_ form: TreePath.File) throws(Failure) -> Bool
+        exists: (_ form: TreePath.File) throws(Failure) -> Bool
     ) throws(Failure) {
-        try self.init(Self.items(of: release), wanted, isThere: isThere)
+        try self.init(Self.items(of: release), wanted, exists: exists)
     }
 
     static func items(of release: ReleaseContents) -> [Item] {

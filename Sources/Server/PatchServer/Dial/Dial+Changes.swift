@@ -11,7 +11,7 @@ extension Dial {
     /// A paused version keeps its share for the time when it resumes. A row without effect is left out: without a row the signed
     /// ceiling applies.
     func turned(by changes: [DialChange], of entries: [PatchEntry]) throws(DialRefusal) -> Dial {
-        var rows = entries.map { row($0.patchID, $0.fingerprint.sha256) ?? .saysNothing(of: $0) }
+        var rows = entries.map { row($0.patchID, $0.fingerprint.sha256) ?? .unrestricted(for: $0) }
         for change in changes {
             var isListed = false
             for (index, entry) in entries.enumerated() where change.isAbout(entry) {
@@ -20,7 +20,7 @@ extension Dial {
             }
             guard isListed else { throw .notListed(channel, change.subjectText) }
         }
-        return with(rows.filter { !$0.saysNothing })
+        return with(rows.filter { !$0.isUnrestricted })
     }
 
     /// Rejects a dial that is too large for devices.
@@ -35,7 +35,7 @@ extension Dial {
 }
 
 extension Dial.Row {
-    fileprivate static func saysNothing(of entry: PatchEntry) -> Dial.Row {
+    fileprivate static func unrestricted(for entry: PatchEntry) -> Dial.Row {
         Dial.Row(
             patchID: entry.patchID,
             sha256: entry.fingerprint.sha256,
@@ -45,7 +45,7 @@ extension Dial.Row {
         )
     }
 
-    var saysNothing: Bool { rollout == Dial.everyDevice && !paused && reason == nil && headcount == nil }
+    var isUnrestricted: Bool { rollout == Dial.everyDevice && !paused && reason == nil && headcount == nil }
 
     /// The reason is the last change's.
     ///
@@ -101,7 +101,7 @@ extension Dial {
         for version in starts {
             let row = Row(version)
             rows.removeAll { $0.patchID == row.patchID && $0.sha256 == row.sha256 }
-            if !row.saysNothing { rows.append(row) }
+            if !row.isUnrestricted { rows.append(row) }
         }
         return Dial(app: app, channel: channel, rows: rows).keeping(entries)
     }

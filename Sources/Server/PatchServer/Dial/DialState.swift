@@ -42,7 +42,7 @@ package struct DialState: Equatable, Sendable {
     package let version: Int
     /// The versions in list order.
     package private(set) var versions: [Version]
-    package let gateways: GatewayStandings
+    package let gateways: GatewayVersions
 
     package var hasHeadcounts: Bool { versions.contains { $0.row?.headcount != nil } }
 
@@ -64,7 +64,7 @@ package struct DialState: Equatable, Sendable {
         app = dial.app
         channel = dial.channel
         self.version = version
-        gateways = GatewayStandings(entries, packages, dial)
+        gateways = GatewayVersions(entries, packages, dial)
         versions = entries.map { entry in
             let row = dial.row(entry.patchID, entry.fingerprint.sha256)
             return Version(

@@ -151,9 +151,9 @@ package struct ExportTree: Sendable {
                     let digest = fingerprint.sha256
                     plan.write(.stored(.object(digest), storage, digest), to: target, in: .gateways)
                 }
-                for case (let path, .syncFile(let told)) in files {
+                for case (let path, .syncFile(let syncFile)) in files {
                     guard let target = target("\(path)/\(PlatformPlace.indexName)") else { continue }
-                    plan.write(told.bytes, to: target, in: .gateways)
+                    plan.write(syncFile.bytes, to: target, in: .gateways)
                 }
             }
         }

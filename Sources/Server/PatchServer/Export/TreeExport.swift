@@ -40,7 +40,7 @@ struct TreeExport {
             isOurs = try hasNoOther(than: anchor)
         } catch { throw .server(error) }
         guard isOurs else { throw .otherRoot(app, folder) }
-        guard let found = try standingTimestamp(), found > timestamp else { return }
+        guard let found = try storedTimestamp(), found > timestamp else { return }
         throw .older(app, timestamp: timestamp, inFolder: found)
     }
 
@@ -51,7 +51,7 @@ struct TreeExport {
     }
 
     /// The version of the timestamp in the folder, or nil if it is missing or not valid.
-    private func standingTimestamp() throws(ExportError) -> Int? {
+    private func storedTimestamp() throws(ExportError) -> Int? {
         do throws(ServerError) {
             guard let bytes = try storage.read(.timestamp, limit: Limits.timestamp) else { return nil }
             return try? TimestampRole(Envelope(bytes, role: "timestamp", limit: Limits.timestamp)).header.version

@@ -91,12 +91,12 @@ package struct FindGarbage: Sendable {
         var reader = ContentsReader(tree)
         var needs = RoleContents()
         for version in kept.dials where version <= dial {
-            if let role = try tree.standingRole("dial", version: version) { needs.merge(try reader.targets(of: role)) }
+            if let role = try tree.storedRole("dial", version: version) { needs.merge(try reader.targets(of: role)) }
         }
         for (channel, versions) in kept.channels {
             // A higher version was never published: a retry uploads all files that it needs.
             for version in versions.sorted() where version <= last[channel] ?? 0 {
-                guard let role = try tree.standingRole(channel.text, version: version) else { continue }
+                guard let role = try tree.storedRole(channel.text, version: version) else { continue }
                 needs.merge(try reader.contents(of: role, channel: channel))
             }
         }

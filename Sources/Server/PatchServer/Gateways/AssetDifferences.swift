@@ -21,7 +21,7 @@ final class AssetDifferences: Sendable {
         /// The differences made; nil for one that would not be smaller.
         var made: [Name: [UInt8]?] = [:]
         var bytes = 0
-        var room: DifferenceRoom
+        var room: DifferenceBudget
     }
 
     /// The limit of either version, in bytes.
@@ -42,7 +42,7 @@ final class AssetDifferences: Sendable {
         now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }
     ) {
         (self.tree, self.limit, self.now) = (tree, limit, now)
-        state = NIOLockedValueBox(State(room: DifferenceRoom(at: now())))
+        state = NIOLockedValueBox(State(room: DifferenceBudget(at: now())))
     }
 
     /// The difference, or nil if the asset should be sent as it is.

@@ -97,8 +97,8 @@ extension GatewaySites.PackageFile {
     fileprivate init(_ file: PackageSite.File, from origin: FileOrigin) {
         switch file {
         case .package(let fingerprint): self = .package(fingerprint)
-        case .syncFile(let told):
-            let bytes = told.bytes
+        case .syncFile(let syncFile):
+            let bytes = syncFile.bytes
             self = .syncFile(
                 ServedBytes(
                     bytes: bytes,

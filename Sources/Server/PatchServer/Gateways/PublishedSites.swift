@@ -71,31 +71,31 @@ struct PublishedSites {
     }
 
     /// The answers that developers receive for each other channel.
-    func developers() throws(ServerError) -> [DevelopersStanding] {
+    func developers() throws(ServerError) -> [DeveloperSyncFile] {
         guard let own = ChannelName(PackageSite.developers), let published = state.channels[own] else { return [] }
         let rows = try repository.list(of: own, published.role).list.gateways.filter {
             $0.line.wire.gateway == .platform && $0.isSwitchedOn
         }
         guard !rows.isEmpty else { return [] }
-        var standings: [DevelopersStanding] = []
+        var syncFiles: [DeveloperSyncFile] = []
         let sites = try packages().sorted { $0.key < $1.key }
         let theirs = sites.first { $0.key == own }?.value.first { $0.gateway == .platform }?.files ?? [:]
         for (channel, sites) in sites where channel != own {
             guard let files = sites.first(where: { $0.gateway == .platform })?.files else { continue }
             for row in rows {
-                guard let told = PackageSite.told(row.line, .developers, in: files) else { continue }
-                let path = told.version.map(row.line.path)
+                guard let syncFile = PackageSite.syncFile(row.line, .developers, in: files) else { continue }
+                let path = syncFile.version.map(row.line.path)
                 let isTaken = path.map { files[$0] != theirs[$0] } ?? false
-                standings.append(
-                    DevelopersStanding(
+                syncFiles.append(
+                    DeveloperSyncFile(
                         channel: channel,
                         line: row.line,
-                        told: told.json,
-                        taken: isTaken ? told.version : nil
+                        syncFile: syncFile.json,
+                        taken: isTaken ? syncFile.version : nil
                     )
                 )
             }
         }
-        return standings
+        return syncFiles
     }
 }

@@ -15,7 +15,7 @@ package struct Optimization: Sendable {
         package var written = TreeChange.nothing
         package var removed = RemovedForms.nothing
         /// Packs that were discarded, because they save too few bytes for the space they use.
-        package var leftOut: [LeftOutPack] = []
+        package var leftOut: [DiscardedPack] = []
 
         package init() {}
     }
@@ -100,8 +100,8 @@ package struct Optimization: Sendable {
         guard record.rows[channel]?.roleVersion == roleVersion else { return nil }
         var writes: [TreeWrite] = []
         for form in made.made.sorted(by: { $0.rank < $1.rank }) {
-            if let standing = try storage.status(of: form.file) {
-                guard form.isCompressed, form.size < standing.size else { continue }
+            if let existing = try storage.status(of: form.file) {
+                guard form.isCompressed, form.size < existing.size else { continue }
             }
             writes.append(TreeWrite(file: form.file, source: .file(form.path, form.digest)))
         }

@@ -73,7 +73,7 @@ extension UsableForms {
             guard let written = try tree.storage.status(of: file)?.modified,
                 now < written.adding(Self.grace),
                 let before = try Self.version(of: channel, before: version, in: tree),
-                let previous = try? tree.standingRole(channel.text, version: before)
+                let previous = try? tree.storedRole(channel.text, version: before)
             else { continue }
             try? add(previous, channel, objectsToo, tree, &reader)
         }

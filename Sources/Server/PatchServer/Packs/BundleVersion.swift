@@ -36,7 +36,7 @@ extension BundleVersion {
         let tree = repository.tree
         let roles = (try? repository.roles(of: channel, below: version, limit: limit)) ?? []
         return roles.compactMap { version in
-            guard let role = try? tree.standingRole(channel.text, version: version),
+            guard let role = try? tree.storedRole(channel.text, version: version),
                 let (bytes, _) = try? tree.target(.patchList(channel), of: role),
                 let list = try? ParsedPatchList(bytes).list
             else { return nil }

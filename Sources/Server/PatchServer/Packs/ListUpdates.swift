@@ -28,7 +28,7 @@ package struct ListUpdates: Sendable {
 
     package func run() throws(ServerError) -> [UpdateStep] {
         let storage = repository.storage
-        let sizes = TravelledSizes([], storage)
+        let sizes = TransferSizes([], storage)
         var updates: [UpdateStep] = []
         for job in try jobs() {
             let column = try storage.status(of: job.new.column)?.size ?? 0
@@ -54,8 +54,8 @@ package struct ListUpdates: Sendable {
     }
 
     /// The number and size of packs that save too few bytes for the space they use.
-    package func wastingRoom() throws(ServerError) -> (count: Int, bytes: Int) {
-        let steps = try run().filter(\.wastesRoom)
+    package func packsWastingSpace() throws(ServerError) -> (count: Int, bytes: Int) {
+        let steps = try run().filter(\.wastesSpace)
         return (steps.count, steps.reduce(0) { $0 + ($1.packBytes ?? 0) })
     }
 

@@ -14,7 +14,7 @@ struct MadePack: Sendable {
 }
 
 /// A pack that a publish discards, because it saves too few bytes for the space it uses.
-package struct LeftOutPack: Equatable, Sendable {
+package struct DiscardedPack: Equatable, Sendable {
     package let new: Label
     package let base: VersionLabel
     package let cost: UpdateCost
@@ -39,11 +39,11 @@ struct PackFiles: Sendable {
     let files: any FileOperations
     let sources: VersionSources
     let effort: PackMaker.Effort
-    let sizes: TravelledSizes
+    let sizes: TransferSizes
     /// Whether to keep packs that save few bytes for the space they use.
     var keepsAll = false
     /// Receives the packs that are discarded for that reason.
-    var onWaste: @Sendable (LeftOutPack) -> Void = { _ in }
+    var onDiscard: @Sendable (DiscardedPack) -> Void = { _ in }
 
     /// Makes a pack.
     ///
@@ -82,9 +82,9 @@ struct PackFiles: Sendable {
             signatures: signatures?.count ?? newColumn.count,
             otherwise: sizes.otherwise(job, manifest: newBytes.count, column: newColumn.count).bytes
         )
-        guard cost.isWorthIt else { return nil }
-        guard keepsAll || cost.isWorthItsRoom else {
-            onWaste(LeftOutPack(new: job.new.label, base: job.base.label.version, cost: cost))
+        guard cost.isWorthwhile else { return nil }
+        guard keepsAll || cost.isWorthItsSpace else {
+            onDiscard(DiscardedPack(new: job.new.label, base: job.base.label.version, cost: cost))
             return nil
         }
         var made = [try write(head, path, as: .basePack(job.pack, .pack), to: folder.at("\(number).pack"))]
@@ -148,7 +148,7 @@ private final class GroupSpool {
 }
 
 /// The transfer size of a file: that of its compressed form, if it has one.
-struct TravelledSizes: Sendable {
+struct TransferSizes: Sendable {
     private let made: [TreePath.File: Int]
     private let storage: any TreeStorage
 
@@ -160,7 +160,7 @@ struct TravelledSizes: Sendable {
     /// - Parameters:
     ///   - manifest: the size of the new manifest, uncompressed.
     ///   - column: the size of the new column, uncompressed.
-    func otherwise(_ job: PackPlan.Job, manifest: Int, column: Int) -> UpdateCost.Otherwise {
+    func otherwise(_ job: PackPlan.Job, manifest: Int, column: Int) -> UpdateCost.Alternative {
         UpdateCost.otherwise(
             manifest: size(job.new.manifest, plain: manifest),
             column: size(job.new.column, plain: column),

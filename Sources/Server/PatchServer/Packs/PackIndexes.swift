@@ -68,8 +68,8 @@ struct PackIndexes {
     /// The index may omit packs and details on how to reach a base: packs are written before the index names them, and removed
     /// after it no longer does.
     func contradiction(to index: PackIndex, of manifest: SHA256Digest, whole: Int?) -> String? {
-        if let said = index.whole, said != whole {
-            return "its size of the whole bundle, \(Words.grouped(said)) bytes, is wrong"
+        if let announced = index.whole, announced != whole {
+            return "its size of the whole bundle, \(Words.grouped(announced)) bytes, is wrong"
         }
         for row in index.from {
             let base = row.pack.base

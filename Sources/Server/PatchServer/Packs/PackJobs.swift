@@ -19,10 +19,10 @@ final class PackJobs {
 
     func jobs(_ bases: PackBases, count: Int) -> [PackPlan.Job] {
         // A bundle that was published with its packs is not checked again.
-        if bases.isListed, bases.candidates.contains(where: { stands(bases.new, from: $0) }) { return [] }
+        if bases.isListed, bases.candidates.contains(where: { isStored(bases.new, from: $0) }) { return [] }
         var (jobs, rank) = ([PackPlan.Job](), 0)
         for base in bases.candidates where rank < count {
-            if stands(bases.new, from: base) {
+            if isStored(bases.new, from: base) {
                 rank += 1
                 continue
             }
@@ -47,7 +47,7 @@ final class PackJobs {
         )
     }
 
-    private func stands(_ new: BundleVersion, from base: BundleVersion) -> Bool {
+    private func isStored(_ new: BundleVersion, from base: BundleVersion) -> Bool {
         let pack = BasePack(manifest: new.digest, base: base.digest)
         return (try? storage.status(of: .basePack(pack, .pack))) ?? nil != nil
     }

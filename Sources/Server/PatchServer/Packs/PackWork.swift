@@ -29,18 +29,18 @@ struct PackWork: Sendable {
     }
 
     /// The packs that were made, and those that save too little; none on a full disk.
-    func run() async -> (made: [MadePack], leftOut: [LeftOutPack]) {
+    func run() async -> (made: [MadePack], leftOut: [DiscardedPack]) {
         guard !plan.jobs.isEmpty else { return ([], []) }
         let files = repository.files
-        let leftOut = NIOLockedValueBox<[LeftOutPack]>([])
+        let leftOut = NIOLockedValueBox<[DiscardedPack]>([])
         let work = PackFiles(
             folder: scratch,
             files: files,
             sources: sources,
             effort: plan.effort,
-            sizes: TravelledSizes(forms, repository.storage),
+            sizes: TransferSizes(forms, repository.storage),
             keepsAll: plan.keepsAll,
-            onWaste: { pack in leftOut.withLockedValue { $0.append(pack) } }
+            onDiscard: { pack in leftOut.withLockedValue { $0.append(pack) } }
         )
         do throws(ServerError) {
             do throws(FileError) { try files.makeDirectory(scratch) } catch { throw .file(error) }

@@ -23,8 +23,8 @@ package struct Draft: Sendable {
         let (name, limit) = (Self.rolloutFile, Self.rolloutLimit)
         let bytes: [UInt8]?
         do throws(FileError) {
-            let isThere = try files.status(of: folder.at(name)) != nil
-            bytes = isThere ? try files.read(folder.at(name), limit: limit) : nil
+            let exists = try files.status(of: folder.at(name)) != nil
+            bytes = exists ? try files.read(folder.at(name), limit: limit) : nil
         } catch { throw .file(error) }
         do throws(FormatError) {
             rollout = try bytes.map { (bytes) throws(FormatError) in

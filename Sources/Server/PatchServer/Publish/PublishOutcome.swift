@@ -27,11 +27,11 @@ package struct Publication: Equatable, Sendable {
     /// Versions that the dial no longer restricts.
     package let lapses: [DialLapse]
     /// Packages that clients in development mode do not receive now (J2).
-    package let developersWait: [DevelopersStanding]
+    package let developersWait: [DeveloperSyncFile]
     /// Roles that expire soon, or before the release.
     package let endings: [ReleaseExpiry.Warning]
     /// Packs that were discarded, because they save too few bytes for the space they use.
-    package var leftOutPacks: [LeftOutPack] = []
+    package var leftOutPacks: [DiscardedPack] = []
     /// Whether smaller forms and packs are still missing.
     package var awaitsForms = false
     /// Derived files that devices no longer need.

@@ -165,7 +165,7 @@ package struct PublishRelease: Sendable {
     /// The answers that developers receive once it is published.
     ///
     /// Nothing is read for an app without a developers' channel.
-    private func developers(_ facts: Facts) -> [DevelopersStanding] {
+    private func developers(_ facts: Facts) -> [DeveloperSyncFile] {
         let names = [facts.channel] + facts.state.channels.keys
         guard names.contains(where: { $0.text == PackageSite.developers }),
             // The release is published: `check` reports damage in other channels.

@@ -54,12 +54,12 @@ package struct RefreshTimer<C: Clock<Duration>>: Service {
 
     /// Runs until graceful shutdown or cancellation.
     package func run() async throws {
-        var said = Said()
+        var reported = ReportedResults()
         while !Task.isCancelled, !Task.isShuttingDownGracefully {
-            let results = round(isFirst: said.isEmpty)
+            let results = round(isFirst: reported.isEmpty)
             for (app, result) in results {
                 observe(app, result)
-                if said.isNew(result, of: app) { report(app, result) }
+                if reported.isNew(result, of: app) { report(app, result) }
             }
             let pause = schedule.pause(after: results.map(\.result), at: now())
             do {
@@ -119,7 +119,7 @@ extension RefreshResult {
 }
 
 /// The reported results, to avoid repeated reports.
-private struct Said {
+private struct ReportedResults {
     private var last: [AppID?: RefreshResult] = [:]
     private var withoutKey: Set<AppID?> = []
 

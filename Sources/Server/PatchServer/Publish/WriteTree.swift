@@ -36,7 +36,7 @@ package struct WriteTree: Sendable {
         var (change, done) = (TreeChange(), 0)
         var forms = (plan.writes[.forms] ?? []).compactMap(\.contents?.file)
         for (step, writes) in plan.steps {
-            change += try makingRoom(&forms) { (forms) throws(ServerError) in
+            change += try freeingSpace(&forms) { (forms) throws(ServerError) in
                 if step == .indexes { return try IndexPacks(in: repository, to: plan.packed).run() }
                 // Forms that did not fit on the disk.
                 guard step != .forms || !forms.isEmpty else { return .nothing }
@@ -46,7 +46,7 @@ package struct WriteTree: Sendable {
                 return try storage.put(wanted) { progress(min(done + $0, total - 1)) }
             }
             for write in writes {
-                change += try makingRoom(&forms) { (_) throws(ServerError) in try finish(write) }
+                change += try freeingSpace(&forms) { (_) throws(ServerError) in try finish(write) }
             }
             done += writes.count
             progress(done)
@@ -71,7 +71,7 @@ package struct WriteTree: Sendable {
     }
 
     /// If the disk is full, removes the compressed forms once and repeats the work: no release waits for them.
-    private func makingRoom(
+    private func freeingSpace(
         _ forms: inout [TreePath.File],
         _ work: (_ forms: [TreePath.File]) throws(ServerError) -> TreeChange
     ) throws(ServerError) -> TreeChange {

@@ -4,7 +4,7 @@ import PatchStore
 import ServiceLifecycle
 
 /// The result of reading a certificate's files.
-package enum CertificateLook: Equatable, Sendable {
+package enum CertificateReading: Equatable, Sendable {
     /// New connections use it; the end of its validity, in seconds since 1970.
     case renewed(until: Int)
     /// The previous certificate stays in use; the reason, in one sentence.
@@ -23,7 +23,7 @@ package struct CertificateRenewal<C: Clock<Duration>>: Service {
     private let nudges: AsyncStream<Void>
     private let files: @Sendable () -> [FileIdentity?]
     private let load: @Sendable () throws -> TLSIdentity
-    private let report: @Sendable (CertificateLook) -> Void
+    private let report: @Sendable (CertificateReading) -> Void
     /// Recorded before the files were read for the first time.
     private let first: [FileIdentity?]
 
@@ -44,7 +44,7 @@ package struct CertificateRenewal<C: Clock<Duration>>: Service {
         nudges: AsyncStream<Void>,
         files: @escaping @Sendable () -> [FileIdentity?],
         load: @escaping @Sendable () throws -> TLSIdentity,
-        report: @escaping @Sendable (CertificateLook) -> Void
+        report: @escaping @Sendable (CertificateReading) -> Void
     ) throws {
         (self.every, self.clock, self.nudges) = (every, clock, nudges)
         (self.files, self.load, self.report) = (files, load, report)

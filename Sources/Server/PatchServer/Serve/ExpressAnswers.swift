@@ -55,7 +55,7 @@ final class ExpressAnswers: Sendable {
     private struct State {
         var remembered: [Name: Remembered] = [:]
         var bytes = 0
-        var room: DifferenceRoom
+        var room: DifferenceBudget
     }
 
     /// The root folder; one subfolder per app.
@@ -71,7 +71,7 @@ final class ExpressAnswers: Sendable {
         now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }
     ) {
         (self.tree, self.limit, self.now) = (tree, limit, now)
-        state = NIOLockedValueBox(State(room: DifferenceRoom(at: now())))
+        state = NIOLockedValueBox(State(room: DifferenceBudget(at: now())))
     }
 
     /// The cached answer, or nil if there is none or the tree has changed.
@@ -223,7 +223,7 @@ final class ExpressAnswers: Sendable {
 }
 
 /// Limits the work on differences: a request with a new combination of files makes the server compute one.
-struct DifferenceRoom {
+struct DifferenceBudget {
     /// Bytes of files that are read and compressed per second, and the initial budget.
     private static let (rate, most) = (1_048_576, 8_388_608)
     private static let atOnce = 2

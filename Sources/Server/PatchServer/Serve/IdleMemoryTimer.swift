@@ -5,23 +5,23 @@ import ServiceLifecycle
 package struct IdleMemoryTimer<C: Clock<Duration>>: Service {
     private let clock: C
     private let processorTime: @Sendable () -> Duration
-    private let giveBack: @Sendable () -> Void
+    private let releaseMemory: @Sendable () -> Void
 
     package init(
         clock: C,
         processorTime: @escaping @Sendable () -> Duration = { IdleMemory.processorTime },
-        giveBack: @escaping @Sendable () -> Void = { IdleMemory.giveBack() }
+        releaseMemory: @escaping @Sendable () -> Void = { IdleMemory.releaseMemory() }
     ) {
-        (self.clock, self.processorTime, self.giveBack) = (clock, processorTime, giveBack)
+        (self.clock, self.processorTime, self.releaseMemory) = (clock, processorTime, releaseMemory)
     }
 
     /// Continues until graceful shutdown or cancellation.
     package func run() async throws {
         guard await sleeps(IdleMemory.afterStart) else { return }
-        giveBack()
+        releaseMemory()
         var rule = IdleMemoryRule(processorTime: processorTime())
         while await sleeps(IdleMemoryRule.interval) {
-            if rule.givesBack(at: processorTime()) { giveBack() }
+            if rule.shouldRelease(at: processorTime()) { releaseMemory() }
         }
     }
 

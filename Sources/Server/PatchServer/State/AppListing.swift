@@ -34,7 +34,7 @@ package struct AppListing: Equatable, Sendable {
         package let version: Int
         package let published: UTCTime
         package let patches: [Patch]
-        package var gateways = GatewayStandings()
+        package var gateways = GatewayVersions()
     }
 
     package struct DraftRow: Equatable, Sendable {
@@ -64,7 +64,7 @@ extension AppListing {
             channels.append(try Channel(name, channel.role, dial: try repository.dial(of: name, in: state), repository))
         }
         if let index = channels.firstIndex(where: { $0.name.text == PackageSite.developers }) {
-            channels[index].gateways.told(try PublishedSites(of: state, in: repository).developers())
+            channels[index].gateways.add(try PublishedSites(of: state, in: repository).developers())
         }
         var drafts: [DraftRow] = []
         for delegation in state.targets.delegations {
@@ -131,7 +131,7 @@ extension AppListing.Channel {
             version: role.header.version,
             published: list.list.published,
             patches: patches,
-            gateways: GatewayStandings(list.entries, list.list.gateways, dial)
+            gateways: GatewayVersions(list.entries, list.list.gateways, dial)
         )
     }
 }

@@ -105,7 +105,7 @@ struct ContentsReader {
 
 extension AppTree {
     /// A role in the tree, without checking its signatures; nil if it is missing.
-    func standingRole(_ name: String, version: Int) throws(ServerError) -> TargetsRole? {
+    func storedRole(_ name: String, version: Int) throws(ServerError) -> TargetsRole? {
         let file = TreePath.File.role(name, version: version)
         guard let bytes = try storage.read(file, limit: Limits.targetsRole) else { return nil }
         do throws(FormatError) {

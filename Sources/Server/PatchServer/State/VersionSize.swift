@@ -24,7 +24,7 @@ extension VersionSize {
         in repository: AppRepository
     ) throws(ServerError) -> [Label: VersionSize] {
         let tree = repository.tree
-        guard let role = try tree.standingRole(channel.text, version: version),
+        guard let role = try tree.storedRole(channel.text, version: version),
             let (bytes, _) = try? tree.target(.patchList(channel), of: role),
             let list = try? ParsedPatchList(bytes).list
         else { return [:] }

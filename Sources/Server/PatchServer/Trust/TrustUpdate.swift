@@ -88,7 +88,7 @@ struct TrustUpdate: Sendable {
         }
         if keys.mayForgetRoles {
             let decided = accepted.union(releases.map(\.release.header.channel))
-            try Self.checkNoneWentBack(under: trust, state, onDisk, except: decided)
+            try Self.checkNoRollback(under: trust, state, onDisk, except: decided)
         }
         isCurrent =
             published.isEmpty && dropped.isEmpty && retired.isEmpty && targets == state.snapshot.files["targets"]
@@ -255,7 +255,7 @@ extension TrustUpdate {
     /// follow it to an older release. A dropped channel may be missing.
     ///
     /// - Parameter decided: channels with an explicit decision: a release was given, or the version was accepted.
-    static func checkNoneWentBack(
+    static func checkNoRollback(
         under trust: RootOfTrust,
         _ state: PublishedState,
         _ onDisk: OnDisk,
@@ -266,7 +266,7 @@ extension TrustUpdate {
             let (version, known) = (state.version(of: channel), onDisk.knownVersion(of: channel))
             if version == 0, known <= onDisk.labels.dropped[channel] ?? 0 { continue }
             guard version >= known else {
-                throw .trust(.channelWentBack(channel, version: version, known: known))
+                throw .trust(.channelRollback(channel, version: version, known: known))
             }
         }
     }

@@ -49,11 +49,11 @@ package struct DeviceFront: FileSource {
         request.isRead ? .now(PreparedReply(answer)) : .later(.stream) { _ in answer }
     }
 
-    package func words(for refusal: String, _ status: HTTPResponseStatus, of target: String) -> RefusalWords? {
+    package func words(for refusal: String, _ status: HTTPResponseStatus, of target: String) -> RefusalBody? {
         let path = target.prefix { $0 != "?" }
         let segments = path.split(separator: "/")
         guard answers != nil, AnswerPath(segments) != nil || StatisticPath(segments) != nil else { return nil }
-        return RefusalWords(
+        return RefusalBody(
             contentType: APIProblem.mediaType,
             bytes: APIProblem.refused(refusal, status).bytes
         )
@@ -109,7 +109,7 @@ package struct DeviceAnswers: Sendable {
 
     private func taken(_ request: FileRequest, at path: StatisticPath) async throws(APIProblem) {
         let body = try body(of: request)
-        guard let app = AppID(path.app), let channel = ChannelName(path.channel) else { throw Self.notThere }
+        guard let app = AppID(path.app), let channel = ChannelName(path.channel) else { throw Self.noSuchPackage }
         let form = try await FormBody.bytes(
             of: body,
             type: request.headers.first(name: "Content-Type"),
@@ -122,10 +122,10 @@ package struct DeviceAnswers: Sendable {
         do throws(OperationError) { isTaken = try await operations.take(report, in: channel, of: app) } catch {
             throw APIProblem(error)
         }
-        guard isTaken else { throw Self.notThere }
+        guard isTaken else { throw Self.noSuchPackage }
     }
 
-    private static let notThere = APIProblem(404, "notFound", "this server has no such package")
+    private static let noSuchPackage = APIProblem(404, "notFound", "this server has no such package")
 
     /// The body of a device's request, if the request is valid and within the limits.
     private func body(of request: FileRequest) throws(APIProblem) -> RequestStream {

@@ -73,7 +73,7 @@ extension APIProblem {
             switch fault {
             case .unknown: self.init(404, "notFound", fault.description)
             case .done, .tooMany: self.init(409, "conflict", fault.description, rule: "proposal")
-            case .notDelegated, .nothingPublished, .sameChannel, .notListed, .listingGone, .noOlder, .otherContent:
+            case .notDelegated, .nothingPublished, .sameChannel, .notListed, .listingRemoved, .noOlder, .otherContent:
                 self.init(422, "refused", fault.description, hint: "nothing was kept", rule: "proposal")
             }
         case .noRelease(let channel, let version):

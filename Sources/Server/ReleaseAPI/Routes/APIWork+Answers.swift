@@ -45,7 +45,7 @@ extension APIWork {
                 name: "setAnswer",
                 about: "Chooses a listed version, or nothing new, for a user or for everyone (no user).",
                 access: .app(.operate),
-                body: .json(.answerWish, limit: 16_384),
+                body: .json(.answerBody, limit: 16_384),
                 answers: [.init(status: 200, about: "The current choice.", schema: .document)],
                 problems: [409, 507],
                 work: setAnswer
@@ -86,7 +86,7 @@ extension APIWork {
     private static func wish(
         _ fields: Fields,
         in app: AppID
-    ) throws(APIProblem) -> (ServerAnswer.Target, PatchID, Answers.Wish) {
+    ) throws(APIProblem) -> (ServerAnswer.Target, PatchID, Answers.ChosenAnswer) {
         do throws(FormatError) {
             var target = ServerAnswer.Target.everyone
             if let text = try fields.optionalString("user") {
@@ -124,7 +124,7 @@ extension APIWork {
 extension APISchema {
     fileprivate static let answerPlace = text("^(everyone|[0-9a-f]{64})/[A-Za-z0-9._-]{1,128}$")
 
-    fileprivate static let answerWish = object(
+    fileprivate static let answerBody = object(
         [("patchId", patchID)],
         optional: [("user", line(upTo: 256)), ("version", version), ("force", bool), ("hold", bool)]
     )

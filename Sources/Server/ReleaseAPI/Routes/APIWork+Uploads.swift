@@ -25,7 +25,7 @@ extension APIWork {
         [],
         optional: [
             ("label", .line(upTo: ReleaseNotes.labelLimit)), ("notes", .text(upTo: ReleaseNotes.notesLimit)),
-            ("author", .line(upTo: ReleaseNotes.personLimit)), ("commit", .text("^[0-9a-f]{7,64}$")),
+            ("author", .line(upTo: ReleaseNotes.authorLimit)), ("commit", .text("^[0-9a-f]{7,64}$")),
             ("rollout", .object([], optional: [("all", start), ("patches", .map(of: start))])),
         ]
     )

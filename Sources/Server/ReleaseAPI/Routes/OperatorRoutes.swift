@@ -168,11 +168,11 @@ package struct OperatorRoutes: FileSource {
         }
     }
 
-    package func words(for refusal: String, _ status: HTTPResponseStatus, of target: String) -> RefusalWords? {
+    package func words(for refusal: String, _ status: HTTPResponseStatus, of target: String) -> RefusalBody? {
         words(forUnread: refusal, status)
     }
 
-    package func words(forUnread refusal: String, _ status: HTTPResponseStatus) -> RefusalWords? {
-        RefusalWords(contentType: APIProblem.mediaType, bytes: APIProblem.refused(refusal, status).bytes)
+    package func words(forUnread refusal: String, _ status: HTTPResponseStatus) -> RefusalBody? {
+        RefusalBody(contentType: APIProblem.mediaType, bytes: APIProblem.refused(refusal, status).bytes)
     }
 }

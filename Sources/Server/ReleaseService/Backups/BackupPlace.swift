@@ -25,7 +25,7 @@ extension FilePath {
     /// Writing into a backup would mix states of different times.
     ///
     /// - Throws: ``BackupError``, and errors of the disk.
-    package func checkLiesInNoBackup() throws {
+    package func checkIsOutsideBackups() throws {
         guard let backup = try backupAround else { return }
         throw backup == followingLinks ? BackupError.isBackup(self) : .insideBackup(self, backup: backup)
     }

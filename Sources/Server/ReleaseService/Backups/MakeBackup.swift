@@ -37,7 +37,7 @@ package struct MakeBackup {
         guard try files.status(of: target) == nil else { throw BackupError.targetExists(target) }
         let parent = target.parent.followingLinks
         guard try files.status(of: parent)?.kind == .directory else { throw BackupError.noFolder(target.parent) }
-        try target.checkLiesInNoBackup()
+        try target.checkIsOutsideBackups()
         guard !parent.starts(with: folder.root.followingLinks) else { throw BackupError.insideData(target) }
     }
 

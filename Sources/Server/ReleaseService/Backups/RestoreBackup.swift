@@ -36,7 +36,7 @@ package struct RestoreBackup {
         }
         header = try BackupHeader(try files.read(backup.root.at(BackupHeader.name), limit: BackupHeader.limit))
         try checkIsWhole(directory)
-        try data.root.checkLiesInNoBackup()
+        try data.root.checkIsOutsideBackups()
         try checkIsFree()
     }
 
@@ -74,7 +74,7 @@ package struct RestoreBackup {
     ) async throws -> RestoredServer {
         let lock = try data.locked(files: files)
         try checkIsFree()
-        try removeWhatWasStopped()
+        try removeInterruptedRestore()
         try files.makeDirectory(half.root)
         var copy = ServerCopy(backup.root, to: half.root, with: ["records.sqlite"], files: files)
         try show { progress throws(ServerError) in try copy.bring(progress: progress) }
@@ -109,7 +109,7 @@ package struct RestoreBackup {
     /// Removes the remains of an interrupted restoration.
     ///
     /// The tree is moved last, so if it exists, only an empty folder is left.
-    private func removeWhatWasStopped() throws {
+    private func removeInterruptedRestore() throws {
         guard try files.status(of: half.root) != nil else { return }
         guard try files.status(of: data.tree) == nil else {
             try files.removeTree(half.root)

@@ -70,7 +70,7 @@ package struct DeviceService: Sendable {
             {
                 continue
             }
-            choices[answer.patchID] = answer.told
+            choices[answer.patchID] = answer.deviceChoice
         }
         return choices
     }

@@ -59,7 +59,7 @@ package struct ServerAnswer: Equatable, Sendable {
     }
 
     /// The choice in the form for devices.
-    var told: DeviceAnswer.Choice {
+    var deviceChoice: DeviceAnswer.Choice {
         switch choice {
         case .version(_, let sha256, let isForced): .version(sha256, isForced: isForced)
         case .hold: .hold

@@ -12,7 +12,7 @@ package struct Answers: Sendable {
         self.operations = operations
     }
 
-    package enum Wish: Equatable, Sendable {
+    package enum ChosenAnswer: Equatable, Sendable {
         case version(VersionLabel, isForced: Bool)
         case hold
     }
@@ -68,7 +68,7 @@ package struct Answers: Sendable {
     /// - Throws: `dial(.notListed)` for a version that the channel does not list now.
     package func choose(
         _ target: ServerAnswer.Target,
-        with wish: Wish,
+        with wish: ChosenAnswer,
         of patchID: PatchID,
         in channel: ChannelName,
         of app: AppID,
@@ -90,7 +90,7 @@ package struct Answers: Sendable {
             let before = try await operations.reading { () async throws(RecordError) in
                 try await operations.records.store.record(answer.key)
             }
-            if before == nil { try await checkRoom(for: target, of: channel, in: app) }
+            if before == nil { try await checkCapacity(for: target, of: channel, in: app) }
             try await operations.reading { () async throws(RecordError) in
                 try await operations.records.commit(
                     [before.map { .replace($0, with: answer.json) } ?? .insert(answer.key, answer.json)],
@@ -108,7 +108,7 @@ package struct Answers: Sendable {
         }
     }
 
-    private func checkRoom(
+    private func checkCapacity(
         for target: ServerAnswer.Target,
         of channel: ChannelName,
         in app: AppID
@@ -127,7 +127,7 @@ package struct Answers: Sendable {
     }
 
     private static func choice(
-        _ wish: Wish,
+        _ wish: ChosenAnswer,
         of patchID: PatchID,
         in state: DialState
     ) throws(OperationError) -> ServerAnswer.Choice {

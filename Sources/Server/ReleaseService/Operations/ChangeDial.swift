@@ -50,10 +50,10 @@ package struct ChangeDial: Sendable {
             return (schedules, try await rollouts.writing(schedules))
         }
         if case .unchanged = outcome, schedules.isEmpty { return RecordedOutcome() }
-        let told: JSON? = schedules.isEmpty ? nil : .array(schedules.map(\.audited))
+        let schedulesJSON: JSON? = schedules.isEmpty ? nil : .array(schedules.map(\.audited))
         return RecordedOutcome(
             changes: written,
-            event: intent.event(after: outcome.state.json.adding([("schedules", told)]))
+            event: intent.event(after: outcome.state.json.adding([("schedules", schedulesJSON)]))
         )
     }
 }

@@ -43,7 +43,7 @@ package struct FollowTrust: Sendable {
         try await operations.looking(app) { (repository) throws(ServerError) in
             _ = try OfferedTrust(offered, to: repository, at: now)
         }
-        return try await run(onlineKey: try await operations.brought(file, for: app))
+        return try await run(onlineKey: try await operations.uploadedKey(file, for: app))
     }
 
     package func run(onlineKey key: OnlineKey) async throws(OperationError) -> TrustOutcome {

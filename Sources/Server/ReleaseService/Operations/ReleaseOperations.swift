@@ -165,7 +165,7 @@ package struct ReleaseOperations: Sendable {
         "the online key is not encrypted: anyone who can read the server's disk would have it"
     }
 
-    func brought(_ file: [UInt8], for app: AppID) async throws(OperationError) -> OnlineKey {
+    func uploadedKey(_ file: [UInt8], for app: AppID) async throws(OperationError) -> OnlineKey {
         try await reading(documentsOf: app) { () throws(OperationError) in
             let key: OnlineKey
             do throws(OperationError) { key = try self.key(file, from: "online.key") } catch {

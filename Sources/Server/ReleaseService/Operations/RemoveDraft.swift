@@ -30,8 +30,8 @@ package struct RemoveDraft: Sendable {
                 try repository.tree.removeDraft(of: channel, version: version)
                 return true
             }
-        } remembering: { (isGone, intent) throws(OperationError) in
-            RecordedOutcome(event: isGone ? intent.event(after: .null) : nil)
+        } remembering: { (isRemoved, intent) throws(OperationError) in
+            RecordedOutcome(event: isRemoved ? intent.event(after: .null) : nil)
         }.run()
     }
 }

@@ -33,6 +33,6 @@ package struct StartApp: Sendable {
 
     /// Creates it with an uploaded key, which this server's passphrase must open.
     package func run(onlineKeyFile file: [UInt8]) async throws(OperationError) {
-        try await run(onlineKey: try await operations.brought(file, for: trust.app))
+        try await run(onlineKey: try await operations.uploadedKey(file, for: trust.app))
     }
 }

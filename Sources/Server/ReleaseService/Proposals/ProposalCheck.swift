@@ -46,7 +46,7 @@ struct ProposalCheck: Equatable, Sendable {
             difference = ["~ the list of release \(version) is listed again, in place of release \(current.version)"]
         case .withdraw(let id, let version) where Self.isUnlisted(id, version, current):
             guard let earlier else { throw .notListed(id, version) }
-            guard earlier.isKept else { throw .listingGone(id, version, release: earlier.version) }
+            guard earlier.isKept else { throw .listingRemoved(id, version, release: earlier.version) }
             let subject = version.map { "\(id) \($0)" } ?? id.text
             difference = ["- \(subject), which release \(earlier.version) listed last, is withdrawn for good"]
             listedIn = earlier.version
@@ -124,7 +124,7 @@ package enum ProposalFault: Error, Equatable, Sendable {
     case sameChannel
     case notListed(PatchID, VersionLabel?)
     /// An earlier release listed it, and its role was removed from the tree.
-    case listingGone(PatchID, VersionLabel?, release: Int)
+    case listingRemoved(PatchID, VersionLabel?, release: Int)
     /// The release is the current one, a later one, or does not exist; `older` contains the newest valid ones.
     case noOlder(version: Int, current: Int, older: [Int])
     /// One label would have two contents.
@@ -142,7 +142,7 @@ extension ProposalFault: CustomStringConvertible {
         case .nothingPublished(let channel): "\(channel) has no release yet"
         case .sameChannel: "a channel cannot be promoted to itself"
         case .notListed(let id, let version): "\(id)\(version.map { " \($0)" } ?? "") is not listed"
-        case .listingGone(let id, let version, let release):
+        case .listingRemoved(let id, let version, let release):
             "\(id)\(version.map { " \($0)" } ?? "") is not listed; release \(release) listed it last, and the server has "
                 + "removed that release: `patchsign withdraw --previous DIR --listed-by DIR` withdraws it from a copy"
         case .noOlder(let version, let current, let older):

@@ -5,7 +5,7 @@ package import PatchFormat
 /// It is not signed, and devices do not receive it.
 package struct ReleaseNotes: Equatable, Sendable {
     package static let labelLimit = 64
-    package static let personLimit = 200
+    package static let authorLimit = 200
     package static let notesLimit = 16_384
 
     /// A name in one line, such as `spring sale`.
@@ -20,7 +20,7 @@ package struct ReleaseNotes: Equatable, Sendable {
 
     package init(_ fields: Fields) throws(FormatError) {
         label = try Self.line(fields, "label", limit: Self.labelLimit)
-        author = try Self.line(fields, "author", limit: Self.personLimit)
+        author = try Self.line(fields, "author", limit: Self.authorLimit)
         notes = try fields.optionalString("notes")
         if let notes {
             let isText = notes.unicodeScalars.allSatisfy { $0 == "\n" || $0 == "\t" || !$0.properties.isControl }

@@ -34,11 +34,11 @@ struct UploadPack: Sendable {
         let contents: [SHA256Digest: FilePath]
     }
 
-    /// - Parameter isHere: whether a content is already stored.
+    /// - Parameter isAvailable: whether a content is already stored.
     @concurrent
     func take<Body: AsyncSequence & Sendable>(
         _ body: Body,
-        isHere: @Sendable (SHA256Digest) throws -> Bool
+        isAvailable: @Sendable (SHA256Digest) throws -> Bool
     ) async throws(UploadError) -> Made where Body.Element == ByteBuffer {
         do {
             var reader = PackReader(
@@ -55,7 +55,7 @@ struct UploadPack: Sendable {
                 let own = bytes.prefix(left)
                 left -= own.count
                 if !own.isEmpty { reader.feed(Array(own)) }
-                while let result = try reader.next() { try made.take(result, isHere: isHere) }
+                while let result = try reader.next() { try made.take(result, isAvailable: isAvailable) }
                 signatures += bytes.dropFirst(own.count)
                 guard signatures.count <= column?.size ?? 0 else {
                     throw UploadError.tooLong(pack.manifest, size: length + (column?.size ?? 0))
@@ -100,7 +100,7 @@ private struct UploadedRows {
         (self.folder, self.files) = (folder, files)
     }
 
-    mutating func take(_ result: PackResult, isHere: (SHA256Digest) throws -> Bool) throws {
+    mutating func take(_ result: PackResult, isAvailable: (SHA256Digest) throws -> Bool) throws {
         switch result {
         case .piece(let bytes, let row):
             if open?.row != row {
@@ -111,7 +111,7 @@ private struct UploadedRows {
         case .content(let fingerprint, let row):
             guard let file = open.take(), file.row == row else { return }
             try file.writer.close()
-            if try isHere(fingerprint.sha256) || whole[fingerprint.sha256] != nil {
+            if try isAvailable(fingerprint.sha256) || whole[fingerprint.sha256] != nil {
                 try files.remove(file.path)
             } else {
                 whole[fingerprint.sha256] = file.path

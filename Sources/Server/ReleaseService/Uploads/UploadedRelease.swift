@@ -109,7 +109,7 @@ struct UploadedRelease: Sendable {
 
     /// The files in a list or a manifest, and whether the server has them.
     struct Contents: Sendable {
-        var needs: [(need: UploadNeed, isHere: Bool)] = []
+        var needs: [(need: UploadNeed, isAvailable: Bool)] = []
         var manifests: [TargetPath: Label] = [:]
     }
 
@@ -152,9 +152,9 @@ struct UploadedRelease: Sendable {
     }
 
     mutating func take(_ contents: Contents, limit: Int) throws(UploadError) {
-        for (need, isHere) in contents.needs where objects.insert(need.sha256).inserted {
+        for (need, isAvailable) in contents.needs where objects.insert(need.sha256).inserted {
             total += need.size
-            if !isHere, wanted[need.sha256] == nil { wanted[need.sha256] = need }
+            if !isAvailable, wanted[need.sha256] == nil { wanted[need.sha256] = need }
         }
         guard total <= limit else { throw .tooLarge(bytes: total, limit: limit) }
         for (path, label) in contents.manifests where manifests.updateValue(label, forKey: path) == nil {

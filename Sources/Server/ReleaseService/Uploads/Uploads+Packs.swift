@@ -9,14 +9,14 @@ import SystemPackage
 
 extension Uploads {
     /// How many bases a sender receives for each manifest.
-    static let basesTold = 16
+    static let basesPerManifest = 16
 
     /// The versions in the tree that can be bases of packs to a missing manifest.
     static func bases(of upload: UploadedRelease) throws(UploadError) -> [SHA256Digest: [SHA256Digest]] {
         var bases: [SHA256Digest: [SHA256Digest]] = [:]
         for (sha256, id) in upload.wantedManifests {
             do throws(ServerError) {
-                bases[sha256] = try upload.sources.repository.bases(of: id, limit: basesTold)
+                bases[sha256] = try upload.sources.repository.bases(of: id, limit: basesPerManifest)
             } catch { throw .operations(.server(error)) }
         }
         return bases.filter { !$0.value.isEmpty }

@@ -74,7 +74,7 @@ package actor Uploads {
             var merged = offer
             // One begins at a time, or many at once would all use the last free place.
             try await beginning(app).taken { () async throws(UploadError) in
-                try await makeRoom(for: sender.text, beside: id, of: app)
+                try await freeUploadSlot(for: sender.text, beside: id, of: app)
                 merged = try await onThread(of: app) { () throws(UploadError) in
                     try folder.begin(offer, by: sender.text)
                 }
@@ -88,7 +88,7 @@ package actor Uploads {
         return try await state(id, of: app)
     }
 
-    private func makeRoom(for sender: String, beside id: String, of app: AppID) async throws(UploadError) {
+    private func freeUploadSlot(for sender: String, beside id: String, of app: AppID) async throws(UploadError) {
         let root = operations.folder.uploads.at(app.text)
         var others: [UploadShares.Waiting] = []
         do throws(FileError) {
@@ -170,14 +170,14 @@ package actor Uploads {
         starting rollout: StartingRollout? = nil,
         by actor: Actor
     ) async throws(UploadError) -> PublishOutcome {
-        let upload = try await lookAgain(try await upload(id, of: app))
+        let upload = try await recheck(try await upload(id, of: app))
         let release = try await onThread(of: app) { () throws(UploadError) in try upload.release() }
         let outcome: PublishOutcome
         do throws(OperationError) {
             outcome = try await OfferRelease(release, notes: notes, starting: rollout, by: actor, operations).run()
         } catch {
             // A file may have been collected since.
-            if case .server(.release(.missing)) = error { _ = try await lookAgain(upload) }
+            if case .server(.release(.missing)) = error { _ = try await recheck(upload) }
             throw .operations(error)
         }
         try await remove(id, of: app)
@@ -185,7 +185,7 @@ package actor Uploads {
     }
 
     /// Checks all files again: a garbage collection may have removed needed parts.
-    private func lookAgain(_ upload: UploadedRelease) async throws(UploadError) -> UploadedRelease {
+    private func recheck(_ upload: UploadedRelease) async throws(UploadError) -> UploadedRelease {
         let id = upload.identity.hex
         let fresh = try await look(upload.offer, at: upload.sources.folder)
         guard let now = open[id] else { throw .unknown(id: id) }

@@ -69,13 +69,13 @@ enum SQLiteValue: Sendable {
         return texts
     }
 
-    /// Passes the rows to `goesOn` one by one, until there are no more or it returns false.
+    /// Passes the rows to `continues` one by one, until there are no more or it returns false.
     ///
     /// - Precondition: `sql` is one statement.
     func forEachRow(
         _ sql: String,
         _ values: [SQLiteValue] = [],
-        _ goesOn: (borrowing SQLiteRow) -> Bool
+        _ continues: (borrowing SQLiteRow) -> Bool
     ) throws(SQLiteError) {
         guard !isClosed else { throw SQLiteError(code: SQLITE_MISUSE, message: "the file was closed") }
         var prepared: OpaquePointer?
@@ -103,7 +103,7 @@ enum SQLiteValue: Sendable {
             guard code == SQLITE_ROW else {
                 return try check(code == SQLITE_DONE ? SQLITE_OK : code)
             }
-            guard unsafe goesOn(SQLiteRow(statement)) else { return }
+            guard unsafe continues(SQLiteRow(statement)) else { return }
         }
     }
 

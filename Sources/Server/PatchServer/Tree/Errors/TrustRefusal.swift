@@ -27,7 +27,7 @@ package enum TrustRefusal: Error, Equatable, Sendable {
     /// Readers would forget the version that the server knows of the channel, and the tree has an older one (0 for none).
     ///
     /// An old timestamp was restored, or a publish was interrupted.
-    case channelWentBack(ChannelName, version: Int, known: Int)
+    case channelRollback(ChannelName, version: Int, known: Int)
     /// Two releases were given for one channel.
     case twoReleases(ChannelName)
     /// The version was used for other bytes, which caches keep for ever.
@@ -53,7 +53,7 @@ extension TrustRefusal: CustomStringConvertible {
                 + "keeps its key"
         case .channelRetired(let channel):
             "the new targets.json names the channel \(channel), which was retired for good"
-        case .channelWentBack(let channel, let version, let known):
+        case .channelRollback(let channel, let version, let known):
             "the tree has \(version == 0 ? "no \(channel)" : "\(channel) \(version)"), but this server has a "
                 + "\(channel) \(known); devices forget versions with this root and would go back"
         case .twoReleases(let channel): "two releases were given for \(channel)"

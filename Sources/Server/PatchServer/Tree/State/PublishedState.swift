@@ -110,19 +110,19 @@ extension AppTree {
     fileprivate func walked(_ start: MetadataWalk, offered: [UInt8]?) throws(ServerError) -> TrustedRepository {
         var walk = start
         while true {
-            switch try judged({ () throws(TrustError) in try walk.next() }) {
+            switch try mappingErrors({ () throws(TrustError) in try walk.next() }) {
             case .done(let repository): return repository
-            case .recall: try judged { () throws(TrustError) in try walk.recall(nil) }
+            case .recall: try mappingErrors { () throws(TrustError) in try walk.recall(nil) }
             case .fetch(let request):
                 var bytes = request.answer(from: offered)
                 if bytes == nil { bytes = try read(TreePath.File(request), limit: request.limit) }
                 guard let bytes else { preconditionFailure("a file that cannot be read throws") }
-                _ = try judged { () throws(TrustError) in try walk.take(bytes) }
+                _ = try mappingErrors { () throws(TrustError) in try walk.take(bytes) }
             }
         }
     }
 
-    private func judged<Value>(_ rule: () throws(TrustError) -> Value) throws(ServerError) -> Value {
+    private func mappingErrors<Value>(_ rule: () throws(TrustError) -> Value) throws(ServerError) -> Value {
         do throws(TrustError) { return try rule() } catch { throw .tree(app, error) }
     }
 }

@@ -1,6 +1,6 @@
 extension PatchLanguage {
     /// Further globals for scripts: `self`, queues, the console, and the functions of JSPatch.
-    static let surroundings = #"""
+    static let prelude = #"""
         const scheduled = (queue, seconds, work, name) => {
           environment.schedule(queue, seconds, later(work, name));
         };

@@ -3,7 +3,7 @@ package import PatchFormat
 package import PatchStore
 
 /// The room for downloads on a store's file system.
-package struct DiskRoom: Equatable, Sendable {
+package struct DownloadSpace: Equatable, Sendable {
     /// The standard reserve: 1 % of the file system, between 16 MB and 256 MB, and never more than half of the file system.
     package static func standardReserve(of total: Int?) -> Int {
         let part = min(max(smallestReserve, (total ?? 0) / 100), largestReserve)
@@ -28,8 +28,8 @@ package struct DiskRoom: Equatable, Sendable {
     }
 
     /// Returns nil if so many bytes fit.
-    package func wait(for needs: Int) -> RoomWait? {
-        needs <= max(0, free - reserve) ? nil : RoomWait(needs: needs, free: free, reserve: reserve)
+    package func wait(for needs: Int) -> SpaceShortage? {
+        needs <= max(0, free - reserve) ? nil : SpaceShortage(needs: needs, free: free, reserve: reserve)
     }
 
     /// The bytes that a file of this size occupies on the disk.
@@ -41,18 +41,18 @@ package struct DiskRoom: Equatable, Sendable {
 
 extension DeviceStore {
     /// Returns nil if the free space is unknown.
-    package func room(reserve: Int?) -> DiskRoom? {
-        files.space(at: root).map { DiskRoom($0, reserve: reserve) }
+    package func room(reserve: Int?) -> DownloadSpace? {
+        files.space(at: root).map { DownloadSpace($0, reserve: reserve) }
     }
 }
 
 /// A version that a sync did not download for lack of disk space.
-package struct NoRoomVersion: Equatable, Sendable {
+package struct OversizedVersion: Equatable, Sendable {
     package let content: PatchContent
     package let label: Label
-    package let wait: RoomWait
+    package let wait: SpaceShortage
 
-    package init(content: PatchContent, label: Label, wait: RoomWait) {
+    package init(content: PatchContent, label: Label, wait: SpaceShortage) {
         (self.content, self.label, self.wait) = (content, label, wait)
     }
 
@@ -61,11 +61,15 @@ package struct NoRoomVersion: Equatable, Sendable {
 
 extension DeviceState {
     /// The versions that still do not fit in the present room.
-    func noRoom(_ room: DiskRoom?) -> [NoRoomVersion] {
+    func noRoom(_ room: DownloadSpace?) -> [OversizedVersion] {
         guard let room else { return [] }
         return noRoom.rows.sorted { $0.key < $1.key }.compactMap { content, row in
             room.wait(for: row.needs).map {
-                NoRoomVersion(content: content, label: Label(patchID: content.patchID, version: row.version), wait: $0)
+                OversizedVersion(
+                    content: content,
+                    label: Label(patchID: content.patchID, version: row.version),
+                    wait: $0
+                )
             }
         }
     }

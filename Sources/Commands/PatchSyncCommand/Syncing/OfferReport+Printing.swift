@@ -4,11 +4,11 @@ import PatchFormat
 import PatchSync
 import CommandKit
 
-extension TellsOffer {
+extension OfferReport {
     /// - Parameter unanswered: The reason why the server did not answer.
-    func tell(unanswered: SyncError? = nil, on out: Console, errors: Console) {
+    func printOffer(unanswered: SyncError? = nil, on out: Console, errors: Console) {
         for decision in decisions {
-            for passed in decision.passedOver where !passed.why.isToldApart { out.line(decision.words(passed)) }
+            for passed in decision.passedOver where !passed.why.hasOwnLine { out.line(decision.words(passed)) }
             if let part = decision.server, let version = decision.choice.version {
                 out.line("\(decision.patchID) \(version): \(part == .forced ? "forced" : "chosen") by the server")
             }
@@ -53,7 +53,7 @@ extension Decision {
 
 extension NotEligible {
     /// Whether the version has a separate line.
-    fileprivate var isToldApart: Bool {
+    fileprivate var hasOwnLine: Bool {
         switch self {
         case .metered, .noRoom: true
         default: false

@@ -12,7 +12,7 @@ import PatchTrust
 /// ```
 /// Only `format` and `deviceId` are required. An installed version that is listed is written as its label. Any other one is
 /// written in full, as in the device's own state.
-package struct ToldDevice: Equatable, Sendable {
+package struct DescribedDevice: Equatable, Sendable {
     package static let format = "patchline-facts-v1"
 
     private static let known: Set<String> = [

@@ -1,7 +1,7 @@
 package import HTTPCore
 
 /// How a server's connections are divided into groups that share its places.
-package enum RoomSharing: Equatable, Sendable {
+package enum ConnectionGrouping: Equatable, Sendable {
     /// By address: none has more than its share when room is short.
     ///
     /// - trustedProxies: The proxies whose `X-Forwarded-For` identifies the client. They have no share themselves.
@@ -15,7 +15,7 @@ package enum RoomSharing: Equatable, Sendable {
     case byUser(strangers: Int?)
 }
 
-/// The group that ``Room`` counts a connection for.
+/// The group that ``ConnectionLimiter`` counts a connection for.
 enum ClientGroup: Hashable, Sendable {
     case address(ClientName)
     case user(UInt32)

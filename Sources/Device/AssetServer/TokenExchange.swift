@@ -7,7 +7,7 @@ import PatchFormat
 /// ```
 /// { "token": "0f1e2d3c4b5a69788796a5b4c3d2e1f0" }
 /// ```
-struct Entrance: Equatable, Sendable {
+struct TokenExchange: Equatable, Sendable {
     /// The largest request, in bytes.
     static let limit = 1_024
 

@@ -14,7 +14,7 @@ import SystemPackage
 ///
 /// A record is written after its content. After a crash the old or the new page exists, and possibly unreferenced files, which
 /// ``sweep(at:)`` removes. Calls block, and must not run concurrently.
-final class Shelf: Sendable {
+final class DiskCache: Sendable {
     let folder: FilePath
     let files: any FileOperations
     /// The suffix of content files.
@@ -37,7 +37,7 @@ final class Shelf: Sendable {
     /// The record and content of an id.
     ///
     /// Damaged ones are removed and treated as missing.
-    func read(_ id: MD5Digest) -> (record: ShelfRecord, content: [UInt8])? {
+    func read(_ id: MD5Digest) -> (record: DiskCacheRecord, content: [UInt8])? {
         guard let record = record(id) else { return nil }
         guard let tag = record.content else { return (record, []) }
         guard let bytes = try? files.read(path(id, tag), limit: contentLimit), SHA1Digest(of: bytes) == tag else {
@@ -50,7 +50,7 @@ final class Shelf: Sendable {
     /// Stores a record and its content durably and atomically, then trims the shelf to its limit.
     ///
     /// - Throws: If writing failed. Either the old or the new record is stored.
-    func keep(_ record: ShelfRecord, _ content: [UInt8], as id: MD5Digest) throws(FileError) {
+    func keep(_ record: DiskCacheRecord, _ content: [UInt8], as id: MD5Digest) throws(FileError) {
         let before = self.record(id)
         try files.makeDirectory(folder)
         if let tag = record.content, before?.content != tag {
@@ -82,7 +82,7 @@ final class Shelf: Sendable {
         for name in entries().others where name.hasPrefix("\(id.hex).") { try? files.removeIfPresent(folder.at(name)) }
     }
 
-    func drop(where isOver: (ShelfRecord) -> Bool) {
+    func drop(where isOver: (DiskCacheRecord) -> Bool) {
         for id in entries().records where record(id).map(isOver) ?? false { drop(id) }
     }
 
@@ -144,10 +144,10 @@ final class Shelf: Sendable {
         return (records, others)
     }
 
-    private func record(_ id: MD5Digest) -> ShelfRecord? {
+    private func record(_ id: MD5Digest) -> DiskCacheRecord? {
         let path = folder.at(name(id))
         guard let bytes = try? files.read(path, limit: PageLimits.record) else { return nil }
-        return try? ShelfRecord(bytes, named: path.string)
+        return try? DiskCacheRecord(bytes, named: path.string)
     }
 
     private func name(_ id: MD5Digest) -> String { "\(id.hex).json" }

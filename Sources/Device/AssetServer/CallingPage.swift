@@ -1,7 +1,7 @@
 import PatchFormat
 
 /// The page that a call belongs to, as it identifies itself.
-enum PageSpeaker: Equatable, Sendable {
+enum CallingPage: Equatable, Sendable {
     /// Identified by its release stamp.
     case page(ReleaseStamp)
     /// Identified by the token of its launch, as by pages of an earlier engine and by programs.

@@ -11,7 +11,7 @@ import PatchCrypto
 /// ```
 ///
 /// It does not contain the page's URL, and only a digest of its account.
-struct ShelfRecord: Equatable, Sendable {
+struct DiskCacheRecord: Equatable, Sendable {
     static let format = "patchline-page-v1"
     private static let maxFields = 64
 
@@ -20,7 +20,7 @@ struct ShelfRecord: Equatable, Sendable {
     ///
     /// Nil without content: the page's requests pass unchanged.
     var content: SHA1Digest?
-    var isOfProtocol = false
+    var usesProtocol = false
     var fields: HTTPHeaders = [:]
     var entityTag: String?
     var lastModified: String?
@@ -35,7 +35,7 @@ struct ShelfRecord: Equatable, Sendable {
 
     init(_ page: KeptPage) {
         self.init(savedAt: page.savedAt, content: page.page.pageTag)
-        isOfProtocol = page.isOfProtocol
+        usesProtocol = page.usesProtocol
         fields = page.fields
         (entityTag, lastModified) = (page.entityTag, page.lastModified)
     }
@@ -45,7 +45,7 @@ struct ShelfRecord: Equatable, Sendable {
         try all.constant("format", Self.format)
         savedAt = try all.time("savedAt")
         content = all.has("sha1") ? try all.digest("sha1") : nil
-        isOfProtocol = try all.bool("isOfProtocol", default: false)
+        usesProtocol = try all.bool("isOfProtocol", default: false)
         entityTag = try all.optionalString("entityTag")
         lastModified = try all.optionalString("lastModified")
         until = all.has("until") ? try all.time("until") : nil
@@ -70,7 +70,7 @@ struct ShelfRecord: Equatable, Sendable {
     var bytes: [UInt8] {
         JSON.fields([
             ("format", .text(Self.format)), ("savedAt", .text(savedAt.description)),
-            ("sha1", content.map { .text($0.hex) }), ("isOfProtocol", .bool(isOfProtocol)),
+            ("sha1", content.map { .text($0.hex) }), ("isOfProtocol", .bool(usesProtocol)),
             ("fields", .array(fields.map { .array([.text($0.name), .text($0.value)]) })),
             ("entityTag", entityTag.map { .text($0) }), ("lastModified", lastModified.map { .text($0) }),
             ("until", until.map { .text($0.description) }), ("account", account.map { .text($0.hex) }),
@@ -79,12 +79,12 @@ struct ShelfRecord: Equatable, Sendable {
 }
 
 extension KeptPage {
-    init(_ record: ShelfRecord, _ page: SplitPage) {
+    init(_ record: DiskCacheRecord, _ page: SplitPage) {
         self.init(
             page,
             fields: record.fields,
             savedAt: record.savedAt,
-            isOfProtocol: record.isOfProtocol,
+            usesProtocol: record.usesProtocol,
             entityTag: record.entityTag,
             lastModified: record.lastModified
         )

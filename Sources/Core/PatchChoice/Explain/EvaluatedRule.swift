@@ -1,7 +1,7 @@
 package import PatchFormat
 
 /// A share or a condition that was evaluated for this device during a choice, and the answer (feature J15).
-package struct AskedRule: Hashable, Sendable {
+package struct EvaluatedRule: Hashable, Sendable {
     package enum Question: Hashable, Sendable {
         /// The number of devices of 10,000: the smaller of the signed ceiling and the dial.
         case share(Int)
@@ -22,18 +22,20 @@ extension EligibilityContext {
     /// The questions up to the first rule that excludes the version.
     ///
     /// Later rules are not evaluated.
-    func asked(of entry: PatchEntry, over current: InstalledPatch?) -> [AskedRule] {
+    func asked(of entry: PatchEntry, over current: InstalledPatch?) -> [EvaluatedRule] {
         let label = Label(patchID: entry.patchID, version: entry.version)
-        var asked: [AskedRule] = []
+        var asked: [EvaluatedRule] = []
         for rule in EligibilityRule.allCases {
             let isHit = obstacle(to: entry, over: current, by: rule) == nil
-            if let question = question(of: rule, in: entry) { asked.append(AskedRule(label, question, isHit: isHit)) }
+            if let question = question(of: rule, in: entry) {
+                asked.append(EvaluatedRule(label, question, isHit: isHit))
+            }
             guard isHit else { break }
         }
         return asked
     }
 
-    private func question(of rule: EligibilityRule, in entry: PatchEntry) -> AskedRule.Question? {
+    private func question(of rule: EligibilityRule, in entry: PatchEntry) -> EvaluatedRule.Question? {
         switch rule {
         case .condition: return entry.rules.condition.map { .condition($0) }
         case .rollout:
@@ -49,9 +51,9 @@ extension SyncPlan {
     /// The questions that led to these decisions, for versions that were passed over and for those that are taken.
     ///
     /// - Parameter entries: The entries of the list.
-    package func asked(_ entries: [PatchEntry]) -> [AskedRule] {
+    package func asked(_ entries: [PatchEntry]) -> [EvaluatedRule] {
         let decisions = Dictionary(decisions.map { ($0.patchID, $0) }) { first, _ in first }
-        return entries.flatMap { entry -> [AskedRule] in
+        return entries.flatMap { entry -> [EvaluatedRule] in
             guard let decision = decisions[entry.patchID],
                 decision.taken?.content == entry.content
                     || decision.passedOver.contains(where: { $0.version == entry.version })

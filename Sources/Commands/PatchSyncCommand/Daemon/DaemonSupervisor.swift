@@ -6,7 +6,7 @@ import PatchStore
 import SystemPackage
 
 /// The work of `run` beside the stores: it applies changed settings, and notifies the service manager.
-struct DaemonLife: Sendable {
+struct DaemonSupervisor: Sendable {
     private let daemon: Daemon
     private let file: SettingsOnDisk
     private let manager: ServiceManager?
@@ -31,27 +31,27 @@ struct DaemonLife: Sendable {
     /// Requests to read the settings again.
     ///
     /// The result is reported even if nothing changed.
-    func reloadIsAsked() { wish.yield(true) }
+    func requestReload() { wish.yield(true) }
 
     /// Applies changed settings until the task is cancelled.
     func reload() async {
-        for await isAsked in wishes { await reload(isAsked: isAsked) }
+        for await isRequested in wishes { await reload(isRequested: isRequested) }
     }
 
     /// Reads the settings again.
     ///
     /// If that fails, the present settings stay.
-    private func reload(isAsked: Bool) async {
-        manager?.tell(.reloading(microseconds: ServiceManager.microseconds))
+    private func reload(isRequested: Bool) async {
+        manager?.notify(.reloading(microseconds: ServiceManager.microseconds))
         do throws(SettingsOnDisk.Fault) {
             let settings = try file.read()
             let change = await daemon.apply(settings)
-            if isAsked || !change.isEmpty { events.reloaded(change) }
-            manager?.tell(.ready, .status(Self.status(settings.stores)))
+            if isRequested || !change.isEmpty { events.reloaded(change) }
+            manager?.notify(.ready, .status(Self.status(settings.stores)))
         } catch {
             let failure = Failure(error)
             events.kept(failure)
-            manager?.tell(.ready, .status(Self.status(keptBecause: failure)))
+            manager?.notify(.ready, .status(Self.status(keptBecause: failure)))
         }
     }
 
@@ -73,7 +73,7 @@ struct DaemonLife: Sendable {
             if file.identity == nil {
                 // Some editors remove a file before they create the new one.
                 guard (try? await Task.sleep(for: .seconds(1))) != nil else { return }
-                guard await fileIsThere(telling: { wish.yield(false) }) else { return }
+                guard await waitForFile(telling: { wish.yield(false) }) else { return }
             }
             let current = file.identity
             guard let current, current != seen else { continue }
@@ -88,7 +88,7 @@ struct DaemonLife: Sendable {
     /// Its folder may be missing too. A watch would then not report the file.
     ///
     /// - Returns: False if the task was cancelled.
-    private func fileIsThere(telling gone: () -> Void) async -> Bool {
+    private func waitForFile(telling gone: () -> Void) async -> Bool {
         guard file.identity == nil else { return true }
         gone()
         while file.identity == nil {
@@ -105,7 +105,7 @@ struct DaemonLife: Sendable {
         while (try? await Task.sleep(for: interval / 2)) != nil {
             await daemon.answers()
             await MainActor.run {}
-            manager.tell(.alive)
+            manager.notify(.alive)
         }
     }
 }

@@ -4,7 +4,7 @@ package import PatchSync
 package import PatchTrust
 
 /// The facts of a channel's offer that a sync and its dry run share.
-package protocol TellsOffer: Sendable {
+package protocol OfferReport: Sendable {
     var roleVersion: Int { get }
     var decisions: [Decision] { get }
     var refused: [RefusedEntry] { get }
@@ -12,15 +12,15 @@ package protocol TellsOffer: Sendable {
     var ignoredAnswers: [IgnoredAnswer] { get }
     var mirrors: [MirrorFault] { get }
     var staleMirror: StaleMirror? { get }
-    var putOff: [PutOffVersion] { get }
-    var noRoom: [NoRoomVersion] { get }
+    var putOff: [DeferredVersion] { get }
+    var noRoom: [OversizedVersion] { get }
 }
 
-extension SyncReport: TellsOffer {}
-extension SyncForecast: TellsOffer {}
+extension SyncReport: OfferReport {}
+extension SyncForecast: OfferReport {}
 
 /// The members of an offer, in both documents.
-struct OfferMembers<Offer: TellsOffer> {
+struct OfferMembers<Offer: OfferReport> {
     let roleVersion = Member<Offer>("roleVersion", .integer(1...), "The release of the channel.") { $0.roleVersion }
 
     let refused = Member<Offer>(
@@ -65,7 +65,7 @@ struct OfferMembers<Offer: TellsOffer> {
 }
 
 extension Shapes {
-    static let putOff = Shape<PutOffVersion>.object {
+    static let putOff = Shape<DeferredVersion>.object {
         Member("patchId", .text) { $0.label.patchID.text }
         Member("version", .text) { $0.version.text }
         Member(optional: "bytes", .integer(0...), "The bytes of its own download.") { $0.size.bytes }

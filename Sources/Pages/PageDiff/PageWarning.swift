@@ -1,7 +1,7 @@
 /// A part of a page that its author probably meant differently.
 ///
 /// Splitting ignores it without a message.
-package struct PageDoubt: Equatable, Sendable {
+package struct PageWarning: Equatable, Sendable {
     package enum Matter: Equatable, Sendable {
         /// The start of a block with this name, possibly empty, without an end.
         case unended(String)
@@ -34,7 +34,7 @@ package struct PageDoubt: Equatable, Sendable {
     package let matter: Matter
 }
 
-extension PageDoubt: CustomStringConvertible {
+extension PageWarning: CustomStringConvertible {
     /// The message without the line number, which quotes names from the page unchanged.
     package var description: String {
         switch matter {
@@ -66,16 +66,16 @@ extension PageDoubt: CustomStringConvertible {
 }
 
 extension SplitPage {
-    /// The doubtful parts of the page in their order, at most ``PageLimits/doubts``.
-    package var doubts: [PageDoubt] {
+    /// The doubtful parts of the page in their order, at most ``PageLimits/warnings``.
+    package var warnings: [PageWarning] {
         ByteSearch.through(page) { search in
-            var walk = DoubtWalk(through: self, search)
-            return walk.doubts()
+            var walk = WarningWalk(through: self, search)
+            return walk.warnings()
         }
     }
 
     /// The reason why the page has blocks but no data although its names are unique, and its position.
-    fileprivate var obstacle: (place: Int, matter: PageDoubt.Matter)? {
+    fileprivate var obstacle: (place: Int, matter: PageWarning.Matter)? {
         let names = Set(marks.blocks.map(\.name) + [PageData.title])
         guard let first = marks.blocks.first, names.count == marks.blocks.count + 1, data == nil else { return nil }
         let found = page.placeholders().first { names.contains($0.text) }
@@ -84,12 +84,12 @@ extension SplitPage {
 }
 
 /// Walks once through a page from mark to mark.
-private struct DoubtWalk {
+private struct WarningWalk {
     private let search: ByteSearch
     private let marks: PageMarks
     /// Doubts that do not concern marks, by position.
-    private var others: [(place: Int, matter: PageDoubt.Matter)]
-    private var found: [PageDoubt] = []
+    private var others: [(place: Int, matter: PageWarning.Matter)]
+    private var found: [PageWarning] = []
     /// The first block that has not ended yet.
     private var block = 0
     private var names: Set<String> = [PageData.title]
@@ -110,21 +110,21 @@ private struct DoubtWalk {
         others.sort { $0.place > $1.place }
     }
 
-    mutating func doubts() -> [PageDoubt] {
+    mutating func warnings() -> [PageWarning] {
         var place = 0
         // Searches for `!` as the search for marks does, because it is the rarest character at the beginning of a comment.
-        while found.count < PageLimits.doubts,
+        while found.count < PageLimits.warnings,
             let mark = search.first(UInt8(ascii: "!"), from: place + 1, before: search.count)
         {
-            tellOthers(before: mark - 1)
+            reportOthers(before: mark - 1)
             look(at: mark - 1)
             place = mark
         }
-        tellOthers(before: search.count)
+        reportOthers(before: search.count)
         return found
     }
 
-    private mutating func tellOthers(before place: Int) {
+    private mutating func reportOthers(before place: Int) {
         while let next = others.last, next.place <= place {
             others.removeLast()
             add(next.matter, at: next.place)
@@ -135,7 +135,7 @@ private struct DoubtWalk {
         let isInTitle = marks.title.map { $0.contains(place + 1) } ?? false
         if !isInTitle, let marker = BlockMarker(at: place, in: search) {
             take(marker)
-        } else if let comment = search.comment(at: place), search.speaksOfMarks(comment) {
+        } else if let comment = search.comment(at: place), search.mentionsMarkers(comment) {
             add(.noMark(search.excerpt(comment)), at: place)
         }
     }
@@ -177,14 +177,14 @@ private struct DoubtWalk {
         String(decoding: (marker.name ?? 0..<0).map { search[$0] }, as: UTF8.self)
     }
 
-    private mutating func add(_ matter: PageDoubt.Matter, at place: Int) {
-        guard found.count < PageLimits.doubts else { return }
+    private mutating func add(_ matter: PageWarning.Matter, at place: Int) {
+        guard found.count < PageLimits.warnings else { return }
         while let end = search.first(UInt8(ascii: "\n"), from: counted, before: place) {
             line += 1
             counted = end + 1
         }
         counted = max(counted, place)
-        found.append(PageDoubt(line: line, matter: matter))
+        found.append(PageWarning(line: line, matter: matter))
     }
 }
 
@@ -214,7 +214,7 @@ extension ByteSearch {
         return nil
     }
 
-    fileprivate func speaksOfMarks(_ range: Range<Int>) -> Bool { range.contains { holds("sonicdiff", at: $0) } }
+    fileprivate func mentionsMarkers(_ range: Range<Int>) -> Bool { range.contains { holds("sonicdiff", at: $0) } }
 
     fileprivate func excerpt(_ range: Range<Int>) -> String {
         let bytes = range.prefix(4 * Self.excerptLength).map { self[$0] }

@@ -1,7 +1,7 @@
 package import PatchFormat
 
 /// Why a sync left out one version, as written in the state file.
-package protocol LeftOutRow: Equatable, Sendable {
+package protocol ExcludedRow: Equatable, Sendable {
     /// The field of the state file.
     static var field: String { get }
     var version: VersionLabel { get }
@@ -12,7 +12,7 @@ package protocol LeftOutRow: Equatable, Sendable {
 }
 
 /// Versions that the last sync left out, each with the reason, until a later sync decides again.
-package struct LeftOutVersions<Reason: LeftOutRow>: Equatable, Sendable {
+package struct ExcludedVersions<Reason: ExcludedRow>: Equatable, Sendable {
     package typealias Row = Reason
 
     package private(set) var rows: [PatchContent: Row] = [:]
@@ -45,7 +45,7 @@ package struct LeftOutVersions<Reason: LeftOutRow>: Equatable, Sendable {
     }
 }
 
-extension LeftOutVersions {
+extension ExcludedVersions {
     /// The rows, or nil if there are none.
     package var json: JSON? {
         guard !rows.isEmpty else { return nil }
@@ -73,10 +73,10 @@ extension LeftOutVersions {
 /// Bundles whose manifest requires another native part than this device's.
 ///
 /// The manifest is not downloaded again.
-package typealias UnfitVersions = LeftOutVersions<UnfitRow>
+package typealias UnfitVersions = ExcludedVersions<UnfitRow>
 
 /// The native part that an incompatible version was checked against.
-package struct UnfitRow: LeftOutRow {
+package struct UnfitRow: ExcludedRow {
     package static let field = "unfit"
 
     package let version: VersionLabel
@@ -126,10 +126,10 @@ extension UnfitVersions {
 }
 
 /// Versions that the last sync deferred to an unmetered network.
-package typealias PutOffVersions = LeftOutVersions<PutOffRow>
+package typealias DeferredVersions = ExcludedVersions<DeferredRow>
 
 /// The estimated size of a deferred version.
-package struct PutOffRow: LeftOutRow {
+package struct DeferredRow: ExcludedRow {
     package static let field = "putOff"
 
     package let version: VersionLabel
@@ -149,7 +149,7 @@ package struct PutOffRow: LeftOutRow {
 }
 
 /// Why a version does not fit on a device's disk.
-package struct RoomWait: Equatable, Sendable {
+package struct SpaceShortage: Equatable, Sendable {
     /// Bytes that the version still needs on the disk.
     package let needs: Int
     package let free: Int
@@ -161,7 +161,7 @@ package struct RoomWait: Equatable, Sendable {
     }
 }
 
-extension RoomWait: CustomStringConvertible {
+extension SpaceShortage: CustomStringConvertible {
     /// The text that follows the version's label.
     package var description: String {
         "needs \(Self.text(needs)), but \(Self.text(free)) are free (\(Self.text(reserve)) are kept in reserve)"
@@ -177,10 +177,10 @@ extension RoomWait: CustomStringConvertible {
 }
 
 /// Versions that the last sync did not download for lack of disk space.
-package typealias RoomWaits = LeftOutVersions<RoomWaitRow>
+package typealias SpaceShortages = ExcludedVersions<SpaceShortageRow>
 
 /// The bytes that such a version needs.
-package struct RoomWaitRow: LeftOutRow {
+package struct SpaceShortageRow: ExcludedRow {
     package static let field = "noRoom"
 
     package let version: VersionLabel

@@ -1,7 +1,7 @@
 import NIOConcurrencyHelpers
 
 /// The memory for inspected answers, shared by all of them.
-final class CollectingRoom: Sendable {
+final class InspectionMemory: Sendable {
     private let left: NIOLockedValueBox<Int>
 
     init(bytes: Int) {
@@ -19,7 +19,7 @@ final class CollectingRoom: Sendable {
         }
     }
 
-    func giveBack(_ count: Int) {
+    func release(_ count: Int) {
         left.withLockedValue { $0 += count }
     }
 }

@@ -3,7 +3,7 @@ package import PatchFormat
 
 extension Selection {
     /// The selection's patches, by id and version.
-    package var told: JSON {
+    package var versionsJSON: JSON {
         .array(
             patches.map { .fields([("patchId", .text($0.patchID.text)), ("version", .text($0.version.text))]) }
         )

@@ -1,7 +1,7 @@
 import YAMLReading
 
 /// Rewords libyaml's errors for the author of the text.
-enum YAMLWords {
+enum YAMLErrorText {
     static func error(_ fault: YAMLFault, in text: String, of file: String) -> DescriptionError {
         switch fault {
         case .syntax(let problem, let mark):

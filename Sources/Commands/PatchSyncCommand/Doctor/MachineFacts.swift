@@ -8,7 +8,7 @@ import SystemPackage
 /// Facts of the machine for the doctor.
 ///
 /// Reading them changes nothing.
-enum MachineLook {
+enum MachineFacts {
     private static let proxyNames = ["http_proxy", "https_proxy", "all_proxy"]
 
     /// Returns the names of the variables that direct programs to a proxy.
@@ -103,7 +103,7 @@ enum MachineLook {
                 unsafe bind(descriptor, pointer, socklen_t(MemoryLayout<sockaddr_in>.size))
             }
         }
-        if bound == 0, listen(descriptor, 1) == 0 { return .nobody }
+        if bound == 0, listen(descriptor, 1) == 0 { return .unused }
         let error = Errno(rawValue: errno)
         return error == .addressInUse ? .another(PortHolder(listeningOn: port)) : .unusable("\(error)")
     }

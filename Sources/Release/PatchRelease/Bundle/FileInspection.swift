@@ -5,7 +5,7 @@ import PatchTrust
 import SystemPackage
 
 /// The digests and findings of a bundle's file, from one read.
-struct FileLook: Sendable {
+struct FileInspection: Sendable {
     let fingerprint: Fingerprint
     let findings: ContentSearch.Findings
 

@@ -14,7 +14,7 @@ struct DescribedScript: Sendable {
 }
 
 /// Checks all scripts of a description together: their syntax, and whether their hosts expose the names they use.
-struct ScriptLook: Sendable {
+struct ScriptInspection: Sendable {
     let parsing: ScriptParsing
     /// Documents of host interfaces, relative to ``folder``.
     let hosts: [AssetPath]
@@ -84,7 +84,7 @@ struct ScriptLook: Sendable {
     }
 }
 
-extension ScriptLook {
+extension ScriptInspection {
     /// - Throws: the first mistake.
     func warnings(about scripts: [DescribedScript]) throws(SigningError) -> [DescriptionError] {
         let findings = try findings(in: scripts)

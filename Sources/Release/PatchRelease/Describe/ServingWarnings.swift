@@ -1,7 +1,7 @@
 import PatchFormat
 
 /// Valid but probably unintended parts of a bundle's `headers` and `cacheable`.
-struct ServingDoubts {
+struct ServingWarnings {
     private(set) var found: [(key: String, rule: String)] = []
 
     /// - Parameter before: The manifests of the previous release.

@@ -4,7 +4,7 @@ package import PatchFormat
 /// A manifest whose row signatures were all checked on this device before, and its signature column.
 ///
 /// A row of a later version needs no second check if its statement, its signature and its key are the same.
-package struct VouchedRows: Sendable {
+package struct VerifiedRows: Sendable {
     private let manifest: AssetManifest
     private let header: SignatureColumn.Header
     private let column: [UInt8]

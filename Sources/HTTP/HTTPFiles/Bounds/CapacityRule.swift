@@ -1,5 +1,5 @@
 /// The number of a server's places, and how they are shared when room is short.
-package struct RoomRule: Equatable, Sendable {
+package struct CapacityRule: Equatable, Sendable {
     /// The most connections at a time.
     package let limit: Int
     /// The most connections of each other user that have shown no right.
@@ -23,7 +23,7 @@ package struct RoomRule: Equatable, Sendable {
     /// The rule for tunnels.
     ///
     /// They are shared like places, so that one address cannot use all of them.
-    var tunnelRule: RoomRule { RoomRule(limit: tunnels) }
+    var tunnelRule: CapacityRule { CapacityRule(limit: tunnels) }
 
     /// How many refused connections at a time have time to read their answer.
     ///

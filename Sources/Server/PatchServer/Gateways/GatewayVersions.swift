@@ -3,7 +3,7 @@ package import PatchFormat
 import PatchTrust
 
 /// The versions that other systems' clients receive from a channel, by its current list and dial.
-package struct GatewayStandings: Equatable, Sendable {
+package struct GatewayVersions: Equatable, Sendable {
     /// The version that Meteor's clients receive.
     package enum Meteor: Equatable, Sendable {
         case gets(Label)
@@ -14,7 +14,7 @@ package struct GatewayStandings: Equatable, Sendable {
     /// Nil if no version is switched on for Meteor's clients.
     package let meteor: Meteor?
     /// The packages that JSPatch's clients receive.
-    package var packages: [PackageStanding]
+    package var packages: [PackageOffer]
 
     init(_ entries: [PatchEntry], _ packages: [GatewayPackages], _ dial: Dial) {
         let isOn = entries.contains { $0.gateways.contains(.meteor) }
@@ -26,17 +26,17 @@ package struct GatewayStandings: Equatable, Sendable {
         self.packages = packages.map { row in
             let files = sites.first { $0.gateway == row.line.wire.gateway }?.files ?? [:]
             let open = row.packages.first { files[row.line.path($0.version)] != nil }
-            let told = PackageSite.told(row.line, .everyone, in: files)
-            return PackageStanding(row: row, told: told?.json, open: open?.version)
+            let syncFile = PackageSite.syncFile(row.line, .everyone, in: files)
+            return PackageOffer(row: row, syncFile: syncFile?.json, open: open?.version)
         }
     }
 
-    package init(meteor: Meteor? = nil, packages: [PackageStanding] = []) {
+    package init(meteor: Meteor? = nil, packages: [PackageOffer] = []) {
         (self.meteor, self.packages) = (meteor, packages)
     }
 
     /// Adds the answers that developers receive for other channels to the lines of their own channel.
-    mutating func told(_ developers: [DevelopersStanding]) {
+    mutating func add(_ developers: [DeveloperSyncFile]) {
         for index in packages.indices {
             packages[index].developers = developers.filter { $0.line == packages[index].row.line }
         }
@@ -49,7 +49,7 @@ package struct GatewayStandings: Equatable, Sendable {
     }
 }
 
-extension GatewayStandings.Meteor {
+extension GatewayVersions.Meteor {
     fileprivate var json: JSON {
         guard case .gets(let label) = self else { return .fields([("gateway", .text(Gateway.meteor.rawValue))]) }
         return .fields([
@@ -60,21 +60,21 @@ extension GatewayStandings.Meteor {
 }
 
 /// The answer that the platform's clients in development mode receive for another channel (J2).
-package struct DevelopersStanding: Equatable, Sendable {
+package struct DeveloperSyncFile: Equatable, Sendable {
     package let channel: ChannelName
     package let line: GatewayPackages.Line
     /// The sync file.
-    package let told: JSON
+    package let syncFile: JSON
     /// The version that they do not receive, because that channel used its number for another package.
     package let taken: LoaderVersion?
 
-    package init(channel: ChannelName, line: GatewayPackages.Line, told: JSON, taken: LoaderVersion?) {
-        (self.channel, self.line, self.told, self.taken) = (channel, line, told, taken)
+    package init(channel: ChannelName, line: GatewayPackages.Line, syncFile: JSON, taken: LoaderVersion?) {
+        (self.channel, self.line, self.syncFile, self.taken) = (channel, line, syncFile, taken)
     }
 
     package var json: JSON {
         .fields([
-            ("channel", .text(channel.text)), ("told", told), ("taken", taken.map { .integer($0.number) }),
+            ("channel", .text(channel.text)), ("told", syncFile), ("taken", taken.map { .integer($0.number) }),
         ])
     }
 
@@ -88,15 +88,15 @@ package struct DevelopersStanding: Equatable, Sendable {
 }
 
 /// The packages that JSPatch's clients receive from a channel on one line, for operators.
-package struct PackageStanding: Equatable, Sendable {
+package struct PackageOffer: Equatable, Sendable {
     package let row: GatewayPackages
     /// The current sync file as JSON; nil on a wire without one, or if the line is switched off.
-    package let told: JSON?
+    package let syncFile: JSON?
     /// The highest version that can be downloaded now.
     package let open: LoaderVersion?
     package var counts: [PlatformCounts] = []
     /// For a line of the developers' channel: the answers that their clients receive for other channels.
-    package var developers: [DevelopersStanding] = []
+    package var developers: [DeveloperSyncFile] = []
 
     package var json: JSON {
         .fields([
@@ -104,7 +104,7 @@ package struct PackageStanding: Equatable, Sendable {
             ("appKey", row.line.wire.appKey.map { .text($0.text) }),
             ("appVersion", .text(row.line.appVersion.text)), ("on", .bool(row.isSwitchedOn)),
             ("latest", .integer(row.latest.number)), ("open", open.map { .integer($0.number) }),
-            ("told", told), ("reports", counts.isEmpty ? nil : .array(counts.map(\.json))),
+            ("told", syncFile), ("reports", counts.isEmpty ? nil : .array(counts.map(\.json))),
             ("developers", developers.isEmpty ? nil : .array(developers.map(\.json))),
         ])
     }

@@ -8,7 +8,7 @@
 ///
 /// A value. Every change takes constant time, with one exception: a new connection to a full server examines the groups above their
 /// share, which are fewer than 64.
-struct Room {
+struct ConnectionLimiter {
     /// The place of one connection.
     ///
     /// Changes through a place that has been reassigned are ignored.
@@ -47,7 +47,7 @@ struct Room {
         var activity = Activity.idle
         var group: Int?
         /// The client whose request is received through a proxy's connection.
-        var guest: Int?
+        var proxiedClient: Int?
         /// The group that the tunnel counts for.
         var tunnelGroup: Int?
         var isKnown = false
@@ -65,7 +65,7 @@ struct Room {
         var line = Line()
     }
 
-    let rule: RoomRule
+    let rule: CapacityRule
     private var slots: [Slot] = []
     private var freeSlots: [Int] = []
     private var groups: [Group] = []
@@ -80,7 +80,7 @@ struct Room {
     private(set) var count = 0
     private(set) var tunnels = 0
 
-    init(_ rule: RoomRule) {
+    init(_ rule: CapacityRule) {
         self.rule = rule
     }
 
@@ -164,14 +164,14 @@ struct Room {
             return false
         }
         endRequest(of: place.slot)
-        slots[place.slot].guest = group
+        slots[place.slot].proxiedClient = group
         groups[group].count += 1
         addStrangers(1, to: group)
         return true
     }
 
     private mutating func beginTunnel(of slot: Int) -> Bool {
-        let (tunnelRule, group) = (rule.tunnelRule, slots[slot].guest ?? slots[slot].group)
+        let (tunnelRule, group) = (rule.tunnelRule, slots[slot].proxiedClient ?? slots[slot].group)
         guard tunnels < tunnelRule.limit else { return false }
         if let group {
             let isShort = tunnels >= tunnelRule.limit - tunnelRule.reserve
@@ -190,8 +190,8 @@ struct Room {
     }
 
     private mutating func endRequest(of slot: Int) {
-        guard let group = slots[slot].guest else { return }
-        slots[slot].guest = nil
+        guard let group = slots[slot].proxiedClient else { return }
+        slots[slot].proxiedClient = nil
         groups[group].count -= 1
         addStrangers(-1, to: group)
         forgetIfEmpty(group)
