@@ -39,7 +39,9 @@ package final class StopDeadline {
         }
     }
 
-    /// Ignores later signals. A deadline that a signal has already started still ends the process.
+    /// Ignores later signals.
+    ///
+    /// A deadline that a signal has already started still ends the process.
     package func lift() {
         for source in sources { source.cancel() }
     }
