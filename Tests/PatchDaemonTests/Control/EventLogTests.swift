@@ -3,9 +3,11 @@ import DeviceOutput
 import HTTPAPI
 import PatchCrypto
 import PatchFormat
+import PatchStore
 import PatchSync
 import PatchTesting
 import Patchline
+import SystemPackage
 import Testing
 
 @testable import PatchDaemon
@@ -75,8 +77,7 @@ struct EventLogTests {
         let one = changes { writer.take(approvals[1]) }
         #expect(changes { writer.take(approvals) } == one)
         #expect(changes { log.take(approvals, from: "shop", keptIn: store) } == one)
-        #expect(
-            store.lines().compactMap { $0["patchId"] } == [0, 1, 0, 1, 0, 1].map { .text(labels[$0].patchID.text) }
-        )
+        let ids: [JSON] = ["fix", "web", "fix", "web", "fix", "web"].map { .text($0) }
+        #expect(store.lines().compactMap { $0["patchId"] } == ids)
     }
 }
