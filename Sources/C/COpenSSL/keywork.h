@@ -5,6 +5,7 @@
 #include <openssl/asn1t.h>
 #include <openssl/err.h>
 #include <openssl/objects.h>
+#include <openssl/pkcs12.h>
 #include <openssl/x509.h>
 #include <stdint.h>
 
