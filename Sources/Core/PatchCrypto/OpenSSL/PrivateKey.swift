@@ -56,7 +56,7 @@ package struct PrivateKey: Sendable, CustomStringConvertible {
             Self.rounds,
             info
         )
-        guard let sealed else { throw .failed(lastOpenSSLError()) }
+        guard let sealed = unsafe sealed else { throw .failed(lastOpenSSLError()) }
         defer { unsafe X509_SIG_free(sealed) }
         let bio = MemoryBIO()
         guard unsafe PEM_write_bio_PKCS8(bio.pointer, sealed) == 1 else { throw .failed(lastOpenSSLError()) }
