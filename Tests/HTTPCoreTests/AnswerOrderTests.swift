@@ -6,7 +6,7 @@ import Testing
 struct AnswerOrderTests {
     private func asked() -> AnswerOrder {
         var order = AnswerOrder()
-        order.asks()
+        order.requestSent()
         return order
     }
 

@@ -102,7 +102,7 @@ struct AnswerPatrol: Sendable {
             taken += 1
             let reading = answer(number).reading(overTLS: certificate != nil)
             // Bodies are no news.
-            let isRight = reading.says(status, body)
+            let isRight = reading.matches(status, body)
             #expect(
                 isRight,
                 "\(title), seed \(number): took \(status ?? 200) with \(body.count) bytes; the bytes say \(reading.summary)"
@@ -141,7 +141,7 @@ extension GeneratedAnswer {
 }
 
 extension AnswerReading {
-    fileprivate func says(_ status: Int?, _ body: [UInt8]) -> Bool {
+    fileprivate func matches(_ status: Int?, _ body: [UInt8]) -> Bool {
         guard case .whole(let said, body) = self else { return false }
         return status.map { $0 == said } ?? (200..<300).contains(said)
     }

@@ -86,7 +86,7 @@ private struct BareClient: Sendable {
         configuration.httpVersion = .http1Only
         configuration.timeout.write = .seconds(60)
         configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = 1
-        if isGuarded { configuration.http1_1ConnectionDebugInitializer = { AnswerGuard.stand(on: $0) } }
+        if isGuarded { configuration.http1_1ConnectionDebugInitializer = { AnswerGuard.install(on: $0) } }
         let client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
         let result: Swift.Result<Void, any Error>
         do { result = .success(try await body(BareClient(client: client))) } catch { result = .failure(error) }

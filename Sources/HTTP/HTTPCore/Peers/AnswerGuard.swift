@@ -43,7 +43,7 @@ package final class AnswerGuard: ChannelDuplexHandler {
     /// after its handshake.
     ///
     /// - Parameter check: A further check before the first request.
-    package static func stand(
+    package static func install(
         on channel: any Channel,
         _ check: (any Channel) throws -> Void = { _ in }
     ) -> EventLoopFuture<Void> {
@@ -99,7 +99,7 @@ package final class AnswerGuard: ChannelDuplexHandler {
                 promise?.fail(error)
                 return end(context, because: error)
             }
-            order.asks()
+            order.requestSent()
             context.write(wrapOutboundOut(.head(head)), promise: promise)
         case .body: context.write(data, promise: promise)
         case .end: context.write(data, promise: promise.map { Self.nextTurn($0, context.channel) })

@@ -25,7 +25,7 @@ struct AnswerOrder: Equatable {
     private(set) var state = State.idle
 
     /// Notes that the head of a request is sent.
-    mutating func asks() {
+    mutating func requestSent() {
         state = .asked(interim: 0)
     }
 

@@ -23,7 +23,7 @@ package enum ContentCoding: String, CaseIterable, Sendable {
     ///
     /// Empty if plain bytes are preferred, or if the field is missing.
     package static func accepted(in headers: HTTPHeaders) -> [ContentCoding] {
-        let wishes = headers["Accept-Encoding"].flatMap(\.listElements).compactMap(Wish.init)
+        let wishes = headers["Accept-Encoding"].flatMap(\.listElements).compactMap(Preference.init)
         let any = wishes.last { $0.coding == "*" }?.weight ?? 0
         func weight(_ name: String) -> Int? {
             wishes.last { $0.coding == name || name == "gzip" && $0.coding == "x-gzip" }?.weight
@@ -38,7 +38,7 @@ package enum ContentCoding: String, CaseIterable, Sendable {
     }
 
     /// One element of the field, as `gzip;q=0.5`.
-    private struct Wish {
+    private struct Preference {
         let coding: String
         /// The weight, from 0 to 1000.
         let weight: Int
