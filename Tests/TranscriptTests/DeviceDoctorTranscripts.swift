@@ -123,10 +123,10 @@ struct DeviceDoctorTranscripts {
     }
 
     private static let clock: [Diagnosis.Line] = [
-        .clock(Sample.time, nil, told: nil), .clock(Sample.time, held(signedAt: Sample.time), told: Sample.time),
-        .clock(Sample.time, held(signedAt: Sample.after), told: Sample.after),
-        .clock(UTCTime(seconds: 0), held(), told: nil), .clock(Sample.time, held(), told: Sample.after),
-        .clock(Sample.time, held(), told: Sample.before),
+        .clock(Sample.time, nil, clockTime: nil), .clock(Sample.time, held(signedAt: Sample.time), clockTime: Sample.time),
+        .clock(Sample.time, held(signedAt: Sample.after), clockTime: Sample.after),
+        .clock(UTCTime(seconds: 0), held(), clockTime: nil), .clock(Sample.time, held(), clockTime: Sample.after),
+        .clock(Sample.time, held(), clockTime: Sample.before),
     ]
 
     private static let root: [Diagnosis.Line] = [

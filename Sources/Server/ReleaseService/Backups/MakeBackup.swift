@@ -55,9 +55,9 @@ package struct MakeBackup {
         try files.removeTree(half)
         try files.makeDirectory(half)
         var copy = ServerCopy(folder.root, to: half, files: files)
-        try show { progress throws(ServerError) in try copy.bring(progress: progress) }
+        try show { progress throws(ServerError) in try copy.transfer(progress: progress) }
         let lock = try await folder.locked(waitingUpTo: .seconds(60))
-        try copy.bring()
+        try copy.transfer()
         let audit = try await backUpRecords(to: half.at(BackedUpFile.records), clock)
         var rows: [BackupHeader.App] = []
         for app in apps { rows.append(BackupHeader.App(try PublishedState(of: repository(of: app, in: folder)))) }

@@ -77,7 +77,7 @@ package struct RestoreBackup {
         try removeInterruptedRestore()
         try files.makeDirectory(half.root)
         var copy = ServerCopy(backup.root, to: half.root, with: ["records.sqlite"], files: files)
-        try show { progress throws(ServerError) in try copy.bring(progress: progress) }
+        try show { progress throws(ServerError) in try copy.transfer(progress: progress) }
         var done = try RestoredServer(
             settling: half,
             keys,
