@@ -82,7 +82,7 @@ struct QuickstartCommand: ServingCommand {
     @Flag(help: "Print the result as one line of JSON once the server is ready, then the log as JSON.")
     var json = false
 
-    static let newPassphrase = "Passphrase for the new release keys:"
+    static let newPassphrase = "Passphrase for the new release keys, at least \(Passphrase.minimum) characters:"
     static let passphrase = "Passphrase for the release keys:"
 
     var logFormat: LogFormat { json ? .json : .text }
