@@ -115,6 +115,13 @@ struct OneCommandChangeTests {
                 let again = try await run(.patchsign, ["withdraw", "web@2.0.0"] + at)
                 let sentence = "nothing to do: web 2.0.0 is already withdrawn, since release 4 ("
                 #expect(again.code == 0 && again.output.hasPrefix(sentence), "\(again)")
+                // There is nothing to sign, so no terminal is needed.
+                let unasked = try await run(.patchsign, ["withdraw", "web@2.0.0"] + at.dropLast())
+                #expect(unasked.code == 0 && unasked.output.hasPrefix(sentence), "\(unasked)")
+                let listed = try await run(.patchsign, ["rollback", "--to", "1"] + at.dropLast())
+                #expect(listed.code == 0 && listed.output.hasPrefix("nothing to do: production lists this"), "\(listed)")
+                let unsigned = try await run(.patchsign, ["withdraw", "tip"] + at.dropLast())
+                #expect(unsigned.code == 64 && unsigned.errors.contains("there is no terminal to ask"), "\(unsigned)")
                 #expect(try await shop.waiting(at: url).isEmpty)
                 let returning = try await run(.patchsign, ["promote", "--from", "beta", "--back"] + at)
                 #expect(returning.code == 3 && returning.errors.contains("web 2.0.0 was withdrawn in list 4 ("))

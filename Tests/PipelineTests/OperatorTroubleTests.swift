@@ -269,7 +269,7 @@ struct OperatorTroubleTests {
             )
             #expect(dead.code == 5 && dead.errors.split(separator: "\n").count == 3, "\(dead)")
             #expect(
-                dead.errors.hasPrefix("no connection to 127.0.0.1: Connection refused; trying again in 1 s\nerror: "),
+                dead.errors.hasPrefix("no connection to 127.0.0.1:9: Connection refused; trying again in 1 s\nerror: "),
                 "\(dead)"
             )
         }

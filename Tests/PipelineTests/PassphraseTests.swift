@@ -10,7 +10,8 @@ struct PassphraseTests {
             let outcome = try await world.initialise(typing: ["correct horse", "correct horse"])
             #expect(outcome.code == 0, "\(outcome)")
             #expect(
-                outcome.output.contains("Passphrase for the new keys: ") && outcome.output.contains("Once more: "),
+                outcome.output.contains("Passphrase for the new keys, at least 8 characters: ")
+                    && outcome.output.contains("Once more: "),
                 "\(outcome)"
             )
             #expect(!outcome.output.contains("correct"), "\(outcome)")

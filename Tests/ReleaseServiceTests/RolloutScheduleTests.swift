@@ -128,6 +128,13 @@ struct RolloutScheduleTests {
         #expect(stopped.stopped(.turned, at: Self.start) == stopped && stopped.stepped(at: Self.start) == stopped)
     }
 
+    @Test func `that a pause ended names the share that was set by hand afterwards`() throws {
+        let paused = try Self.schedule().stopped(.paused, at: Self.start)
+        let later = Self.start.adding(.hours(1))
+        #expect(paused.stopped(.turned, at: later) == (try Self.schedule().stopped(.turned, at: later)))
+        #expect(paused.stopped(.health, at: later) == paused && paused.stopped(.paused, at: later) == paused)
+    }
+
     @Test func `is read as it was written, in every state, and says where it stands`() throws {
         let schedule = try Self.schedule()
         let time = Self.start

@@ -103,7 +103,7 @@ struct QuickstartWordsTests {
     }
 
     @Test func `prints the commands of a device, and what to do before production`() throws {
-        let words = QuickstartText(place: QuickstartFolder("/srv/shop"), channel: Sample.channel)
+        let words = QuickstartText(place: QuickstartFolder("/srv/shop"), channel: Sample.channel, lacksConfirmation: true)
         #expect(
             words.lines(url: "http://127.0.0.1:8080") == [
                 "", "devices ask http://127.0.0.1:8080. On this machine, a device is two commands:",
@@ -112,6 +112,7 @@ struct QuickstartWordsTests {
                 "", "devices roll back an update that its page does not confirm within 20 seconds. Add to the page:",
                 #"  <script src="/__patchline/launch.js"></script>"#,
                 #"  <script>addEventListener("load", () => window.patchline?.confirm())</script>"#,
+                #"  <script>window.patchline?.on("ready", () => patchline.switchToPendingVersion())</script>"#,
                 "", "before production:",
                 "  1. move /srv/shop/keys/root-recovery.key to another medium, and all keys but online.key off the server",
                 "  2. serve over HTTPS: patchsrv serve --data /srv/shop/server --passphrase-file /srv/shop/online.pass "
@@ -123,12 +124,13 @@ struct QuickstartWordsTests {
             words.lines(url: nil)[1]
                 == "patchsrv serve --data /srv/shop/server --passphrase-file /srv/shop/online.pass serves it"
         )
-        let beta = QuickstartText(place: QuickstartFolder("/srv/shop"), channel: Sample.beta)
+        let beta = QuickstartText(place: QuickstartFolder("/srv/shop"), channel: Sample.beta, lacksConfirmation: false)
         #expect(beta.lines(url: "http://a")[2].hasSuffix("--server http://a --channel beta"))
+        #expect(beta.lines(url: "http://a")[4...5] == ["", "before production:"])
     }
 
     @Test func `prints one line of JSON with the same commands`() throws {
-        let words = QuickstartText(place: QuickstartFolder("/srv/shop"), channel: Sample.channel)
+        let words = QuickstartText(place: QuickstartFolder("/srv/shop"), channel: Sample.channel, lacksConfirmation: false)
         let document = words.json(url: "http://127.0.0.1:8080", app: Sample.app, release: 3)
         #expect(!document.line.contains("\n") && document["url"] == .text("http://127.0.0.1:8080"))
         let device = [
@@ -138,6 +140,16 @@ struct QuickstartWordsTests {
         #expect(document["device"] == .array(device.map { .text($0) }))
         let unserved = words.json(url: nil, app: Sample.app, release: 3)
         #expect(unserved["url"] == .null && unserved["device"] == .array([]) && unserved["release"] == .integer(3))
+    }
+
+    @Test func `names the lines of a page only if no file of the app confirms`() throws {
+        func lacks(_ key: String) throws -> Bool {
+            let check = #"{"ok":true,"warnings":[{"key":"\#(key)","rule":"r","message":"m"}]}"#
+            return QuickstartWork.lacksConfirmation(try JSON(parsing: Array(check.utf8)))
+        }
+        #expect(try lacks("patches[0].confirmed-by"))
+        #expect(try !lacks("patches[0].version"))
+        #expect(!QuickstartWork.lacksConfirmation(.null))
     }
 
     @Test func `goes on in no folder of another user`() {
@@ -152,17 +164,21 @@ struct QuickstartWordsTests {
     @Test func `that serves nothing is refused where others have published`() {
         let failure = Failure(
             "the server has release 5 of production, and releases/ ends with 3: other releases were published",
-            hint: "`patchsign release FOLDER --keys /k --server URL --output NEW` makes the next one; push that",
+            hint: "`patchsign release /srv/dist --keys /k --server URL --output NEW` makes the next one; push that",
             code: .conflict
         )
-        #expect(QuickstartWork.overtaken(Sample.channel, published: 5, own: 3, keys: "/k") == failure)
+        let refused = QuickstartWork.overtaken(Sample.channel, published: 5, own: 3, source: "/srv/dist", keys: "/k")
+        #expect(refused == failure)
     }
 
     @Test func `starts the server as it is where others have published`() throws {
         #expect(
-            QuickstartWork.behind(Sample.channel, published: 5, own: 3)
-                == "warning: the server has release 5 of production, and releases/ ends with 3: other releases were "
-                + "published, so the server is started as it is"
+            QuickstartWork.behind(Sample.channel, published: 5, own: 3, source: "/srv/dist", keys: "/k") == [
+                "warning: the server has release 5 of production, and releases/ ends with 3: other releases were "
+                    + "published, so the server is started as it is",
+                "hint: if /srv/dist has changed, `patchsign release /srv/dist --keys /k --server URL --output NEW` makes "
+                    + "the next one; push that",
+            ]
         )
     }
 }
@@ -195,9 +211,12 @@ struct FirstHourTranscripts {
             "first-hour",
             about: "What a quick start prints, and what it says where it cannot go on."
         )
-        let words = QuickstartText(place: QuickstartFolder("/srv/shop"), channel: Sample.channel)
+        let words = QuickstartText(place: QuickstartFolder("/srv/shop"), channel: Sample.channel, lacksConfirmation: true)
         transcript.list("a quick start", words.lines(url: "http://127.0.0.1:8080").filter { !$0.isEmpty })
-        transcript.list("what it served before", [QuickstartWork.behind(Sample.channel, published: 5, own: 3)])
+        transcript.list(
+            "what it served before",
+            QuickstartWork.behind(Sample.channel, published: 5, own: 3, source: "/srv/dist", keys: "/k")
+        )
         transcript.section(
             "where it cannot go on",
             [

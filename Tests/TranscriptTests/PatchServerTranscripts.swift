@@ -90,7 +90,7 @@ struct PatchServerTranscripts {
         "serve --data /srv/patchline --refresh-every sometimes",
         "serve --data /srv/patchline --log-format xml",
         "check --data /srv/patchline --from /backup",
-        "doctor --data /srv/patchline --port 0",
+        "doctor --data /srv/patchline --port 0", "doctor --data /srv/patchline --port 65536",
         "doctor --data /srv/patchline --port 443 --operators-port 443",
         "export /srv/www --data /srv/patchline --valid 9999d",
         "gc --data /srv/patchline --keep 0",

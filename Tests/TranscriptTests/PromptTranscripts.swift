@@ -21,8 +21,8 @@ struct PromptTranscripts {
             "secrets",
             [
                 KeyOpening.question(for: "Keys/production.key"), KeyOpening.question(for: uri), NewKeyOptions.question,
+                ProtectionOptions.question,
                 QuickstartCommand.newPassphrase, QuickstartCommand.passphrase,
-
                 TypedPassphrases.question(for: "Keys/online.key"), SecretInput.question(for: "-"),
                 SecretInput.question(for: "/dev/tty"),
             ]

@@ -78,13 +78,7 @@ extension Failure {
             )
         case .proposal(.done):
             self.init("\(ProposalFault.done)", hint: "a published release stays in the history", code: .conflict)
-        case .proposal(.unknown):
-            self.init(
-                "\(ProposalFault.unknown)",
-                hint: "patchsrv proposal list shows the open proposals",
-                code: .refused
-            )
-        case .proposal(let fault): self.init(fault.description, code: .refused)
+        case .proposal(let fault): self.init(fault.description, hint: fault.hint, code: .refused)
         case .noRelease(let channel, let version):
             self.init(
                 "the history of \(channel) has no release \(version)",
@@ -200,7 +194,7 @@ extension ServerError {
                 + "return to the state before it with patchsrv trust"
         case .release(.missing): "name a complete signed release"
         case .republished: "give the new content a new version"
-        case .release(.trust(.threshold)): "sign it first: patchsign release"
+        case .release(.trust(.threshold)): "nothing was published; `patchsign release sign` adds a key holder's signature"
         case .release(.trust(.expired("root", _, _))), .release(.trust(.expired("targets", _, _))):
             "nothing was published; sign it again with `patchsign root draft`, then run patchsrv trust"
         case .release(.trust(.expired)):

@@ -64,8 +64,8 @@ struct DoctorCommand: AsyncParsableCommand {
 
     func validate() throws {
         for (name, port) in [("port", port), ("operators-port", operatorsPort)] {
-            guard port.map({ (1...65_535).contains($0) }) ?? true else {
-                throw ValidationError("--\(name) must be from 1 to 65535")
+            guard (0...65_535).contains(port ?? 0) else {
+                throw ValidationError("--\(name) must be from 0 to 65535")
             }
         }
         guard let port, let operatorsPort else { return }
@@ -91,7 +91,8 @@ struct DoctorCommand: AsyncParsableCommand {
             if let fault = OperatorOptions.exposure(at: operatorsHost, hasTLS: hasTLS, operatorsInsecureHttp) {
                 diagnosis.add(Diagnosis.Line("operators", .fault, fault.message, hint: fault.hint))
             }
-            for case (let host, let port?) in [(host, port), (operatorsHost, operatorsPort)] {
+            // Port 0 is any free one, so there is nothing to check.
+            for case (let host, let port?) in [(host, port), (operatorsHost, operatorsPort)] where port != 0 {
                 diagnosis.add(.port(port, await Self.owner(of: port, at: host, isTLS: tls.tlsKey != nil)))
             }
             if json {

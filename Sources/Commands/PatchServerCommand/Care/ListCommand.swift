@@ -55,7 +55,7 @@ extension AppListing {
         console.line(console.styled(app.text, .bold))
         console.line()
         var table = Table([
-            "channel", Table.Column("role", .right), "patch", "version", "kind", "rollout",
+            "channel", Table.Column("release", .right), "patch", "version", "kind", "rollout",
             Table.Column("size", .right),
         ])
         for channel in channels {

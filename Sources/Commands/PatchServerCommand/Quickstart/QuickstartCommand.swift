@@ -82,7 +82,7 @@ struct QuickstartCommand: ServingCommand {
     @Flag(help: "Print the result as one line of JSON once the server is ready, then the log as JSON.")
     var json = false
 
-    static let newPassphrase = "Passphrase for the new release keys:"
+    static let newPassphrase = "Passphrase for the new release keys, at least \(Passphrase.minimum) characters:"
     static let passphrase = "Passphrase for the release keys:"
 
     var logFormat: LogFormat { json ? .json : .text }
@@ -107,9 +107,13 @@ struct QuickstartCommand: ServingCommand {
             )
             let serves = try serving(place)
             if !noServe { try await checkPorts(serves, place) }
-            try await work.prepare()
+            let lacksConfirmation = try await work.prepare()
             let header = try work.newestHeader()
-            let shown = QuickstartText(place: place, channel: header.channel)
+            let shown = QuickstartText(
+                place: place,
+                channel: header.channel,
+                lacksConfirmation: lacksConfirmation
+            )
             let write: @Sendable (String?) -> Void = { [json] url in
                 if json {
                     Console.standardOutput.line(shown.json(url: url, app: header.app, release: header.roleVersion).line)
@@ -171,6 +175,8 @@ struct QuickstartCommand: ServingCommand {
 struct QuickstartText {
     let place: QuickstartFolder
     let channel: ChannelName
+    /// Whether the app's page lacks the call that confirms a version.
+    let lacksConfirmation: Bool
 
     /// - Parameter url: The URL for devices, or nil if no server runs.
     func write(url: String?) {
@@ -202,11 +208,13 @@ struct QuickstartText {
 
     /// The lines that a new app's page must contain.
     ///
-    /// Without them each update is rolled back, although the page looks right.
+    /// Without the call in the second line, each update is rolled back, although the page looks right. Without the third line, a
+    /// new version waits for the next launch.
     private static let confirmation = [
         "", "devices roll back an update that its page does not confirm within 20 seconds. Add to the page:",
         #"  <script src="/__patchline/launch.js"></script>"#,
         #"  <script>addEventListener("load", () => window.patchline?.confirm())</script>"#,
+        #"  <script>window.patchline?.on("ready", () => patchline.switchToPendingVersion())</script>"#,
     ]
 
     private var serve: String {
@@ -216,7 +224,7 @@ struct QuickstartText {
     func lines(url: String?) -> [String] {
         let device = url.map { url in
             ["", "devices ask \(url). On this machine, a device is two commands:"] + commands(at: url).map { "  \($0)" }
-                + Self.confirmation
+                + (lacksConfirmation ? Self.confirmation : [])
         }
         let keys = place.keys.string
         return (device ?? ["", "\(serve) serves it"]) + [

@@ -43,22 +43,23 @@ struct QuickstartWork {
     /// Runs all steps.
     ///
     /// Afterwards the newest release of the source is published in the server's folder.
-    func prepare() async throws {
+    ///
+    /// - Returns: Whether its page lacks the call that confirms a version.
+    func prepare() async throws -> Bool {
         try checkSource()
         if let owner = ActingOwner.stranger(to: place.root) { throw Self.foreign(place.root, owner) }
         try place.make()
         let lock = try place.taken()
-        do { try await work() } catch {
-            lock.release()
-            throw error
-        }
-        lock.release()
+        defer { lock.release() }
+        return try await work()
     }
 
-    private func work() async throws {
+    private func work() async throws -> Bool {
         let typed = try makeKeys()
         try await startServer()
-        try await publish(try release(typed))
+        let release = try release(typed)
+        try await publish(release.number)
+        return release.lacksConfirmation
     }
 
     /// The newest release.
@@ -142,8 +143,8 @@ struct QuickstartWork {
 
     /// Signs the source as the next release, unless nothing changed.
     ///
-    /// - Returns: The number of the newest release.
-    private func release(_ typed: Passphrase?) throws -> Int {
+    /// - Returns: The newest release, and whether its page lacks the call that confirms a version.
+    private func release(_ typed: Passphrase?) throws -> (number: Int, lacksConfirmation: Bool) {
         let newest = try place.newestRelease()
         var arguments = ["release", source.string, "--keys", place.keys.string]
         if newest > 0 {
@@ -154,18 +155,27 @@ struct QuickstartWork {
                         header.channel,
                         published: published,
                         own: header.roleVersion,
+                        source: source,
                         keys: place.keys
                     )
                 }
-                let warning = Self.behind(header.channel, published: published, own: header.roleVersion)
-                Console.standardError.line(printable(warning))
-                return newest
+                let warning = Self.behind(
+                    header.channel,
+                    published: published,
+                    own: header.roleVersion,
+                    source: source,
+                    keys: place.keys
+                )
+                for line in warning { Console.standardError.line(printable(line)) }
+                return (newest, false)
             }
             arguments += ["--previous", place.release(newest).string]
-            guard try isChanged(arguments) else {
-                report("\(source) has not changed since release \(newest)")
-                return newest
-            }
+        }
+        let (check, code) = try signer.run(arguments + ["--check"])
+        let lacksConfirmation = Self.lacksConfirmation(check)
+        guard try newest == 0 || isChanged(check, code) else {
+            report("\(source) has not changed since release \(newest)")
+            return (newest, lacksConfirmation)
         }
         let next = place.release(newest + 1)
         try signer.done(
@@ -173,7 +183,12 @@ struct QuickstartWork {
             passphrase: try typed ?? passphrase(false)
         )
         report("signed \(source) as release \(newest + 1), in \(next)")
-        return newest + 1
+        return (newest + 1, lacksConfirmation)
+    }
+
+    /// Whether the output of `patchsign release --check` has the warning about a page that does not confirm.
+    static func lacksConfirmation(_ check: JSON) -> Bool {
+        check.items("warnings").contains { $0.words("key").hasSuffix(".confirmed-by") }
     }
 
     /// The failure for a folder of another user, who could read its keys or may have chosen its passphrase.
@@ -185,24 +200,44 @@ struct QuickstartWork {
         Failure("\(source.at(description)) names no channel", code: .malformed)
     }
 
-    static func behind(_ channel: ChannelName, published: Int, own: Int) -> String {
-        "warning: the server has release \(published) of \(channel), and releases/ ends with \(own): other releases were "
-            + "published, so the server is started as it is"
+    static func behind(
+        _ channel: ChannelName,
+        published: Int,
+        own: Int,
+        source: FilePath,
+        keys: FilePath
+    ) -> [String] {
+        [
+            "warning: the server has release \(published) of \(channel), and releases/ ends with \(own): other releases were "
+                + "published, so the server is started as it is",
+            "hint: if \(source) has changed, \(next(source, keys))",
+        ]
     }
 
-    static func overtaken(_ channel: ChannelName, published: Int, own: Int, keys: FilePath) -> Failure {
+    /// How the source becomes a release of a server that has releases of other origin.
+    private static func next(_ source: FilePath, _ keys: FilePath) -> String {
+        "`patchsign release \(shellWord(source.string)) --keys \(shellWord(keys.string)) --server URL --output NEW` makes the "
+            + "next one; push that"
+    }
+
+    static func overtaken(
+        _ channel: ChannelName,
+        published: Int,
+        own: Int,
+        source: FilePath,
+        keys: FilePath
+    ) -> Failure {
         Failure(
             "the server has release \(published) of \(channel), and releases/ ends with \(own): other releases were published",
-            hint: "`patchsign release FOLDER --keys \(keys) --server URL --output NEW` makes the next one; push that",
+            hint: next(source, keys),
             code: .conflict
         )
     }
 
     /// Whether the folder differs from the newest release.
     ///
-    /// Opens no key, so an unchanged folder needs no passphrase.
-    private func isChanged(_ arguments: [String]) throws(Failure) -> Bool {
-        let (check, code) = try signer.run(arguments + ["--check"])
+    /// The check opens no key, so an unchanged folder needs no passphrase.
+    private func isChanged(_ check: JSON, _ code: ResultCode) throws(Failure) -> Bool {
         if code == .done { return check["changed"] != .bool(false) }
         if case .array(let mistakes) = check["mistakes"] {
             for case .string(let text) in mistakes.map({ $0["message"] }) {

@@ -36,7 +36,7 @@ struct DraftCommand: AsyncParsableCommand {
 
 /// The options that name one draft.
 struct DraftOptions: ParsableArguments {
-    @Argument(help: ArgumentHelp("The draft's version: the number under `role`.", valueName: "version"))
+    @Argument(help: ArgumentHelp("The draft's number, as in `patchsrv draft`.", valueName: "version"))
     var version: Int
 
     @OptionGroup var place: LocalChannelOptions
@@ -132,7 +132,7 @@ struct DraftRemoveCommand: AsyncParsableCommand {
 
 extension [AppListing.DraftRow] {
     var table: Table {
-        var table = Table(["draft", Table.Column("role", .right), "signatures", "content", ""])
+        var table = Table(["draft", Table.Column("release", .right), "signatures", "content", ""])
         for draft in self {
             let note = draft.identity == nil ? "cannot be read" : draft.isCurrent ? "" : "outdated"
             table.add([

@@ -75,22 +75,26 @@ struct HistoryListCommand: AsyncParsableCommand {
             let releases = history.items("releases")
             place.show(history) { console in
                 guard !releases.isEmpty else { return console.line("nothing was published in \(place.channel) yet") }
-                var table = Table([
-                    Table.Column("role", .right), "published", "by", "label", "commit", "patches", "notes",
-                ])
-                for release in releases {
-                    let patches = release.items("patches").map { "\($0.words("patchId")) \($0.words("version"))" }
-                    table.add([
-                        Table.Cell(release.words("roleVersion")), Table.Cell(release.words("published")),
-                        Table.Cell(release["by"]?.actor ?? ""), Table.Cell(release.words("label")),
-                        Table.Cell(String(release.words("commit").prefix(12))),
-                        Table.Cell(patches.joined(separator: ", ")),
-                        Table.Cell(release.firstLine(of: "notes")),
-                    ])
-                }
-                table.write(to: console)
+                Self.table(of: releases).write(to: console)
             }
         }
+    }
+
+    static func table(of releases: [JSON]) -> Table {
+        var table = Table([
+            Table.Column("release", .right), "published", "by", "label", "commit", "patches", "notes",
+        ])
+        for release in releases {
+            let patches = release.items("patches").map { "\($0.words("patchId")) \($0.words("version"))" }
+            table.add([
+                Table.Cell(release.words("roleVersion")), Table.Cell(release.words("published")),
+                Table.Cell(release["by"]?.actor ?? ""), Table.Cell(release.words("label")),
+                Table.Cell(String(release.words("commit").prefix(12))),
+                Table.Cell(patches.joined(separator: ", ")),
+                Table.Cell(release.firstLine(of: "notes")),
+            ])
+        }
+        return table
     }
 }
 
@@ -106,7 +110,7 @@ struct HistoryShowCommand: AsyncParsableCommand {
             """
     )
 
-    @Argument(help: ArgumentHelp("The release's version: the number under `role`.", valueName: "version"))
+    @Argument(help: ArgumentHelp("The release's number, as in `patchsrv history`.", valueName: "version"))
     var version: Int
 
     @OptionGroup var place: ChannelOptions
@@ -208,7 +212,7 @@ struct HistoryEditCommand: AsyncParsableCommand {
             """
     )
 
-    @Argument(help: ArgumentHelp("The release's version: the number under `role`.", valueName: "version"))
+    @Argument(help: ArgumentHelp("The release's number, as in `patchsrv history`.", valueName: "version"))
     var version: Int
 
     @OptionGroup var place: ChannelOptions

@@ -66,7 +66,7 @@ struct NewKeyOptions: ParsableArguments {
         return .passphrase(text)
     }
 
-    static let question = "Passphrase for the new key:"
+    static let question = "Passphrase for the new key, at least \(Passphrase.minimum) characters:"
 
     private func passphrase() throws(PassphraseError) -> Passphrase {
         if let newPassphraseFile { return try .forNewKey(file: newPassphraseFile) }

@@ -62,9 +62,11 @@ struct ProtectionOptions: ParsableArguments {
         } catch { throw Failure(error) }
     }
 
+    static let question = "Passphrase for the new keys, at least \(Passphrase.minimum) characters:"
+
     private func common() throws(PassphraseError) -> Passphrase {
         if let passphraseFile { return try .forNewKey(file: passphraseFile) }
         if let passphraseEnv { return try .forNewKey(variable: passphraseEnv) }
-        return try Passphrase.promptForNew("Passphrase for the new keys:")
+        return try Passphrase.promptForNew(Self.question)
     }
 }

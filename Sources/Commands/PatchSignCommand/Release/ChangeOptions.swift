@@ -46,7 +46,7 @@ struct ChangeOptions: ParsableArguments {
         in channel: ChannelName,
         mayGoBack: Bool = false
     ) async throws(Failure) {
-        if !making.unsigned { try Question.requireConfirmation(yes: yes) }
+        if change.alwaysSigns, !making.unsigned { try Question.requireConfirmation(yes: yes) }
         let trust = try keys.rootOfTrust()
         try await inOutput { (output) async throws(Failure) in
             let folder = try signing { () throws(SigningError) in
@@ -177,6 +177,16 @@ struct ChangeOptions: ParsableArguments {
 }
 
 extension ProposedChange {
+    /// Whether it is known before the server answers that the change needs a signature.
+    ///
+    /// A version may be withdrawn already, and a release listed already; then the user is not asked.
+    var alwaysSigns: Bool {
+        switch self {
+        case .promote, .rules: true
+        case .rollBack, .withdraw: false
+        }
+    }
+
     /// - Throws: an error if a patch is named twice.
     static func promotion(from channel: ChannelName, _ shares: [PromotedShare]) throws(Failure) -> ProposedChange {
         var rollouts: [PatchID: Int] = [:]

@@ -9,7 +9,12 @@ import SystemPackage
 
 /// The options that every new release needs besides its content.
 struct MakingOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("The folder to write the release to.", valueName: "dir"))
+    @Option(
+        help: ArgumentHelp(
+            "The folder to write the release to. pull, promote, rollback and withdraw --channel write it to DIR/release.",
+            valueName: "dir"
+        )
+    )
     var output: String?
 
     @Option(

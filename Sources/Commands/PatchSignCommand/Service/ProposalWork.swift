@@ -130,6 +130,10 @@ struct ProposalWork {
         {
             return .alreadyWithdrawn(gone, base: base)
         }
+        // Before a passphrase is typed for a signature that cannot be confirmed.
+        if onlyIfChanged, case .withdraw = proposal.change, !making.unsigned {
+            try Question.requireConfirmation(yes: asking.yes)
+        }
         var work = try ReleaseWork(
             channel: channel,
             base: base,

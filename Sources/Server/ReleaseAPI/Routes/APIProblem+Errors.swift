@@ -74,10 +74,15 @@ extension APIProblem {
             case .unknown: self.init(404, "notFound", fault.description)
             case .done, .tooMany: self.init(409, "conflict", fault.description, rule: "proposal")
             case .notDelegated, .nothingPublished, .sameChannel, .notListed, .listingRemoved, .noOlder, .otherContent:
-                self.init(422, "refused", fault.description, hint: "nothing was kept", rule: "proposal")
+                self.init(422, "refused", fault.description, hint: fault.hint, rule: "proposal")
             }
         case .noRelease(let channel, let version):
-            self.init(404, "notFound", "the history of \(channel) has no release \(version)")
+            self.init(
+                404,
+                "notFound",
+                "the history of \(channel) has no release \(version)",
+                hint: "patchsrv history shows the releases"
+            )
         case .tooManyAnswers(let limit):
             self.init(
                 409,
@@ -137,7 +142,8 @@ extension APIProblem {
                 hint: "a head-count can only be raised; pause it instead",
                 rule: "headcount"
             )
-        case .dial(.notListed), .dial(.unpublished): self.init(404, "notFound", text)
+        case .dial(.notListed), .dial(.unpublished):
+            self.init(404, "notFound", text, hint: "patchsrv list shows the published versions; nothing was changed")
         case .dial(.notNew):
             self.init(422, "refused", text, hint: "name a patch whose version is new", rule: "rollout")
         case .dial(.aboveCeiling):
@@ -145,7 +151,8 @@ extension APIProblem {
         case .dial: self.init(422, "refused", text)
         case .parameters(.outdated):
             self.init(409, "conflict", text, hint: "read the parameters again", rule: "expect")
-        case .parameters(.unpublished): self.init(404, "notFound", text)
+        case .parameters(.unpublished):
+            self.init(404, "notFound", text, hint: "publish a release to it first: patchsign push")
         case .parameters: self.init(422, "refused", text)
         case .release(.format(let error)): self.init(422, "refused", text, rule: error.rule)
         case .release(.missing): self.init(422, "refused", text, rule: "complete")
@@ -156,6 +163,14 @@ extension APIProblem {
                 text,
                 hint: "nothing was published; patchsign release renew makes a release again, "
                     + "patchsign root draft root and targets",
+                rule: "trust"
+            )
+        case .release(.trust(.threshold)):
+            self.init(
+                422,
+                "refused",
+                text,
+                hint: "nothing was published; patchsign release sign adds a key holder's signature",
                 rule: "trust"
             )
         case .release(.trust): self.init(422, "refused", text, hint: "nothing was published", rule: "trust")

@@ -156,3 +156,19 @@ extension ProposalFault: CustomStringConvertible {
         }
     }
 }
+
+extension ProposalFault {
+    /// The way to a change that the server accepts.
+    package var hint: String {
+        switch self {
+        case .notDelegated: "patchsign delegate makes a channel; nothing was changed"
+        case .nothingPublished: "publish a release to it first: patchsign push"
+        case .sameChannel: "name the other channel with --from; nothing was changed"
+        case .notListed: "patchsrv list shows the published versions; nothing was changed"
+        case .noOlder: "patchsrv history shows the releases; nothing was changed"
+        case .otherContent: "give the new content a new version; nothing was changed"
+        case .listingRemoved, .done, .tooMany: "nothing was changed"
+        case .unknown: "patchsrv proposal list shows the open proposals"
+        }
+    }
+}

@@ -71,8 +71,14 @@ package struct RolloutSchedule: Equatable, Sendable {
         return schedule
     }
 
+    /// Ends a running schedule.
+    ///
+    /// A share that is set manually also replaces the cause of a schedule that a pause ended, because it ends the pause.
     func stopped(_ cause: Cause, reason: String? = nil, at now: UTCTime) -> RolloutSchedule {
-        guard isRunning else { return self }
+        switch (state, cause) {
+        case (.running, _), (.stopped(.paused, _, _), .turned): break
+        case (.finished, _), (.stopped, _): return self
+        }
         var schedule = self
         schedule.state = .stopped(cause, reason: reason, at: now)
         return schedule

@@ -189,8 +189,9 @@ package struct Rollouts: Sendable {
             let cause: RolloutSchedule.Cause = if case .stop(let cause) = edit { cause } else { .turned }
             if let begun {
                 schedules.append(begun)
-            } else if let before, before.isRunning {
-                schedules.append(before.stopped(cause, at: now))
+            } else if let before {
+                let ended = before.stopped(cause, at: now)
+                if ended != before { schedules.append(ended) }
             }
         }
         return schedules
