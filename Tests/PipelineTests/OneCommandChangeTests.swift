@@ -119,7 +119,10 @@ struct OneCommandChangeTests {
                 let unasked = try await run(.patchsign, ["withdraw", "web@2.0.0"] + at.dropLast())
                 #expect(unasked.code == 0 && unasked.output.hasPrefix(sentence), "\(unasked)")
                 let listed = try await run(.patchsign, ["rollback", "--to", "1"] + at.dropLast())
-                #expect(listed.code == 0 && listed.output.hasPrefix("nothing to do: production lists this"), "\(listed)")
+                #expect(
+                    listed.code == 0 && listed.output.hasPrefix("nothing to do: production lists this"),
+                    "\(listed)"
+                )
                 let unsigned = try await run(.patchsign, ["withdraw", "tip"] + at.dropLast())
                 #expect(unsigned.code == 64 && unsigned.errors.contains("there is no terminal to ask"), "\(unsigned)")
                 #expect(try await shop.waiting(at: url).isEmpty)

@@ -123,7 +123,8 @@ struct DeviceDoctorTranscripts {
     }
 
     private static let clock: [Diagnosis.Line] = [
-        .clock(Sample.time, nil, clockTime: nil), .clock(Sample.time, held(signedAt: Sample.time), clockTime: Sample.time),
+        .clock(Sample.time, nil, clockTime: nil),
+        .clock(Sample.time, held(signedAt: Sample.time), clockTime: Sample.time),
         .clock(Sample.time, held(signedAt: Sample.after), clockTime: Sample.after),
         .clock(UTCTime(seconds: 0), held(), clockTime: nil), .clock(Sample.time, held(), clockTime: Sample.after),
         .clock(Sample.time, held(), clockTime: Sample.before),

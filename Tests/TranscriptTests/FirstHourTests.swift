@@ -103,7 +103,11 @@ struct QuickstartWordsTests {
     }
 
     @Test func `prints the commands of a device, and what to do before production`() throws {
-        let words = QuickstartText(place: QuickstartFolder("/srv/shop"), channel: Sample.channel, lacksConfirmation: true)
+        let words = QuickstartText(
+            place: QuickstartFolder("/srv/shop"),
+            channel: Sample.channel,
+            lacksConfirmation: true
+        )
         #expect(
             words.lines(url: "http://127.0.0.1:8080") == [
                 "", "devices ask http://127.0.0.1:8080. On this machine, a device is two commands:",
@@ -130,7 +134,11 @@ struct QuickstartWordsTests {
     }
 
     @Test func `prints one line of JSON with the same commands`() throws {
-        let words = QuickstartText(place: QuickstartFolder("/srv/shop"), channel: Sample.channel, lacksConfirmation: false)
+        let words = QuickstartText(
+            place: QuickstartFolder("/srv/shop"),
+            channel: Sample.channel,
+            lacksConfirmation: false
+        )
         let document = words.json(url: "http://127.0.0.1:8080", app: Sample.app, release: 3)
         #expect(!document.line.contains("\n") && document["url"] == .text("http://127.0.0.1:8080"))
         let device = [
@@ -211,7 +219,11 @@ struct FirstHourTranscripts {
             "first-hour",
             about: "What a quick start prints, and what it says where it cannot go on."
         )
-        let words = QuickstartText(place: QuickstartFolder("/srv/shop"), channel: Sample.channel, lacksConfirmation: true)
+        let words = QuickstartText(
+            place: QuickstartFolder("/srv/shop"),
+            channel: Sample.channel,
+            lacksConfirmation: true
+        )
         transcript.list("a quick start", words.lines(url: "http://127.0.0.1:8080").filter { !$0.isEmpty })
         transcript.list(
             "what it served before",

@@ -194,7 +194,8 @@ extension ServerError {
                 + "return to the state before it with patchsrv trust"
         case .release(.missing): "name a complete signed release"
         case .republished: "give the new content a new version"
-        case .release(.trust(.threshold)): "nothing was published; `patchsign release sign` adds a key holder's signature"
+        case .release(.trust(.threshold)):
+            "nothing was published; `patchsign release sign` adds a key holder's signature"
         case .release(.trust(.expired("root", _, _))), .release(.trust(.expired("targets", _, _))):
             "nothing was published; sign it again with `patchsign root draft`, then run patchsrv trust"
         case .release(.trust(.expired)):
