@@ -228,10 +228,10 @@ package struct ReleaseBuilder: Sendable {
         if let entrySigner { return EntrySigning(entrySigner) }
         let missing = SigningError.noKey("\(RootOfTrustPlan.entry).key", in: rootOfTrust.folder)
         let used = Set(draft.rows.map { $0.known?.keyID })
-        let keys = (base?.entryKeys.keys.values.map(\.self) ?? []).sorted { EntryKeys.id(of: $0) < EntryKeys.id(of: $1) }
-        guard let base, let key = keys.first(where: { used.isEmpty || used == [EntryKeys.id(of: $0)] }) else {
-            throw missing
-        }
+        guard let base else { throw missing }
+        let keys = base.entryKeys.keys.values.sorted { EntryKeys.id(of: $0) < EntryKeys.id(of: $1) }
+        let signed = keys.first { used.isEmpty || used == [EntryKeys.id(of: $0)] }
+        guard let key = signed else { throw missing }
         try rootOfTrust.checkEntryKey(key, of: base.place)
         return EntrySigning(keeping: key, orElse: missing)
     }
