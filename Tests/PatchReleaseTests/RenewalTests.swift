@@ -54,6 +54,45 @@ struct RenewalTests {
         #expect(two.quorum.isComplete)
     }
 
+    /// Makes a builder without an entry key.
+    private func keylessBuilder(_ bench: Workbench, on base: BaseRelease?) throws -> ReleaseBuilder {
+        try ReleaseBuilder(
+            rootOfTrust: try bench.trust,
+            base: base,
+            time: Workbench.time.adding(.days(80)),
+            validity: .days(90),
+            entrySigner: nil,
+            roleSigners: [try TestKey.production.signer],
+            files: bench.files
+        )
+    }
+
+    @Test func `keeps all entry signatures without the entry key`() async throws {
+        let bench = try Workbench()
+        try bench.describe("v1")
+        let one = try await bench.release("v1", to: "one").verified
+        let base = try BaseRelease(
+            folder: bench.folder.appending("one"),
+            rootOfTrust: try bench.trust,
+            files: bench.files
+        )
+        let builder = try keylessBuilder(bench, on: base)
+        let made = try await builder.renew(base)
+        #expect(made.signatures == SignatureCounts(made: 0, kept: 7))
+        let two = try bench.write(made, to: "two", with: builder)
+        #expect(two.list.entries == one.list.entries && two.role.entryKeys == one.role.entryKeys)
+    }
+
+    @Test func `with a new entry is not made without the entry key`() async throws {
+        let bench = try Workbench()
+        try bench.describe("v1")
+        let folder = bench.folder.appending("v1")
+        let description = try ReleaseDescription(folder: folder, files: bench.files)
+        let builder = try keylessBuilder(bench, on: nil)
+        let missing = SigningError.noKey("entry.key", in: try bench.trust.folder)
+        await #expect(throws: missing) { try await builder.release(description, in: folder) }
+    }
+
     @Test(arguments: [(above: 1, version: 2), (above: 2, version: 3), (above: 41, version: 42)])
     func `comes after a version that a thief has used`(_ above: Int, _ version: Int) async throws {
         let bench = try Workbench()

@@ -12,13 +12,13 @@ extension ServiceError {
         switch TransportFault(error) {
         case .deadline, .silent: self = .timedOut(path)
         case .connectTimedOut: self = .connection("no connection to \(host):\(port) in time")
-        case .handshakeTimedOut: self = .connection("no TLS handshake with \(host):\(port) in time")
+        case .handshakeTimedOut: self = .connection("no TLS handshake with \(host) in time")
         case .noConnection: self = .connection("cannot connect to \(host):\(port)")
         case .noAddress: self = .connection("the name service has no address for \(host)")
         case .socket(let error): self = .connection("no connection to \(host):\(port): \(error)")
         case .answer(let fault): self = .answer(fault)
         case .tls(let refusal): self = .tls(host: host, reason: refusal.words)
-        case .endedEarly: self = .connection("\(host):\(port) ended the connection before its answer")
+        case .endedEarly: self = .connection("\(host) ended the connection before its answer")
         case .malformed(let reason), .client(let reason), .other(let reason): self = .connection("\(host): \(reason)")
         }
     }

@@ -50,8 +50,13 @@ struct QuickstartWork {
         if let owner = ActingOwner.stranger(to: place.root) { throw Self.foreign(place.root, owner) }
         try place.make()
         let lock = try place.taken()
-        defer { lock.release() }
-        return try await work()
+        let lacksConfirmation: Bool
+        do { lacksConfirmation = try await work() } catch {
+            lock.release()
+            throw error
+        }
+        lock.release()
+        return lacksConfirmation
     }
 
     private func work() async throws -> Bool {

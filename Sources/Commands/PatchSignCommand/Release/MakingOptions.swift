@@ -34,7 +34,10 @@ struct MakingOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "The key that signs entries. Default: entry.key or entry.signer in --keys.",
+            """
+            The key that signs entries. Default: entry.key or entry.signer in --keys. A release without new entries needs \
+            none.
+            """,
             valueName: "key"
         )
     )
@@ -164,7 +167,8 @@ struct MakingOptions: ParsableArguments {
         return kept
     }
 
-    func entryKey(in folder: FilePath) throws(Failure) -> KeyReference {
+    /// The entry key, or nil if there is none and `isRequired` is false.
+    func entryKey(in folder: FilePath, isRequired: Bool) throws(Failure) -> KeyReference? {
         if let entryKey { return try KeyReference(argument: entryKey, in: folder) }
         for ending in Self.endings {
             let file = folder.at(RootOfTrustPlan.entry + ending)
@@ -174,6 +178,7 @@ struct MakingOptions: ParsableArguments {
             }
             if found != nil { return KeyReference(file) }
         }
+        guard isRequired else { return nil }
         throw Failure(SigningError.noKey("\(RootOfTrustPlan.entry).key", in: folder))
     }
 

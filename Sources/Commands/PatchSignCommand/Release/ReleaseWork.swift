@@ -68,7 +68,9 @@ struct ReleaseWork {
             try KeyReference(argument: key, in: keys.folder)
         }
         let keptEntryKeys = try making.keptEntryKeyFiles(in: keys.folder)
-        let entrySigner = try keys.open(try making.entryKey(in: keys.folder))
+        // A release of a folder has new entries. The others find out when they sign.
+        let entryKey = try making.entryKey(in: keys.folder, isRequired: source != nil)
+        let entrySigner = try entryKey.map { (key) throws(Failure) in try keys.open(key) }
         let packageKeys = try jspatchKey.map { (key) throws(Failure) in
             let encryption = try making.encryptionKey(in: keys.folder)
             return PackageKeys(

@@ -14,7 +14,7 @@ package struct SignatureCounts: Equatable, Sendable {
     }
 }
 
-/// Signs many statements with an entry key.
+/// Signs many statements with an entry key, or keeps the signatures that it made.
 struct EntrySigning: Sendable {
     /// A statement, and a signature that this key may have made before.
     struct Job: Sendable {
@@ -27,27 +27,51 @@ struct EntrySigning: Sendable {
         let isNew: Bool
     }
 
-    let signer: SigningKey
+    /// How a statement without a valid signature is treated.
+    private enum Others: Sendable {
+        case signed(by: SigningKey)
+        case refused(SigningError)
+    }
+
+    let publicKey: PublicKey
     let keyID: SHA256Digest
+    private let others: Others
 
     init(_ signer: SigningKey) {
-        self.signer = signer
-        keyID = EntryKeys.id(of: signer.publicKey)
+        (publicKey, keyID) = (signer.publicKey, EntryKeys.id(of: signer.publicKey))
+        others = .signed(by: signer)
+    }
+
+    /// - Parameter missing: The error for a statement that `key` has not signed.
+    init(keeping key: PublicKey, orElse missing: SigningError) {
+        (publicKey, keyID) = (key, EntryKeys.id(of: key))
+        others = .refused(missing)
+    }
+
+    private var isQuick: Bool {
+        switch others {
+        case .signed(let signer): signer.isQuick
+        case .refused: true
+        }
     }
 
     /// Returns the signatures in the order of the jobs.
     ///
     /// A known one is kept only if it is valid.
     func sign(_ jobs: [Job], progress: ProgressStart) async throws(SigningError) -> [Signed] {
-        let signer = signer
-        return try await mapOnAllCores(jobs, chunk: signer.isQuick ? 16 : 1, progress: progress) {
+        let (publicKey, others) = (publicKey, others)
+        return try await mapOnAllCores(jobs, chunk: isQuick ? 16 : 1, progress: progress) {
             (job) throws(SigningError) in
             if let known = job.known,
-                signer.publicKey.verifies(known, over: job.statement, scheme: .rsaPKCS1v15)
+                publicKey.verifies(known, over: job.statement, scheme: .rsaPKCS1v15)
             {
                 return Signed(bytes: known, isNew: false)
             }
-            return Signed(bytes: try signer.sign(job.statement, scheme: .rsaPKCS1v15), isNew: true)
+            switch others {
+            case .signed(let signer):
+                return Signed(bytes: try signer.sign(job.statement, scheme: .rsaPKCS1v15), isNew: true)
+            case .refused(let missing): throw missing
+            }
         }
     }
 }

@@ -30,7 +30,10 @@ package struct ReleaseBuilder: Sendable {
     package let created: UTCTime?
     /// The validity of the role, from ``time``.
     package let validity: Duration
-    package let entrySigner: SigningKey
+    /// The key for new entries.
+    ///
+    /// Without it, a release keeps the signatures of the base's entry key, and fails if it has a new entry.
+    package let entrySigner: SigningKey?
     /// Older entry keys that are listed too, for devices whose installed entries were signed by them.
     package let keptEntryKeys: [PublicKey]
     package let roleSigners: [SigningKey]
@@ -55,7 +58,7 @@ package struct ReleaseBuilder: Sendable {
         time: UTCTime,
         created: UTCTime? = nil,
         validity: Duration,
-        entrySigner: SigningKey,
+        entrySigner: SigningKey?,
         keptEntryKeys: [(file: FilePath, key: PublicKey)] = [],
         roleSigners: [SigningKey],
         jspatchSigner: SigningKey? = nil,
@@ -64,12 +67,14 @@ package struct ReleaseBuilder: Sendable {
         files: any FileOperations,
         progress: @escaping @Sendable (Phase, _ total: Int) -> Progress = { _, _ in { _ in } }
     ) throws(SigningError) {
-        try rootOfTrust.checkEntryKey(entrySigner)
-        try base?.checkUse(ofEntryKey: entrySigner)
+        if let entrySigner {
+            try rootOfTrust.checkEntryKey(entrySigner)
+            try base?.checkUse(ofEntryKey: entrySigner)
+        }
         if let jspatchSigner {
             try rootOfTrust.checkEntryKey(jspatchSigner)
             try base?.checkUse(ofJSPatchKey: jspatchSigner)
-            guard jspatchSigner.publicKey != entrySigner.publicKey else {
+            guard jspatchSigner.publicKey != entrySigner?.publicKey else {
                 throw .keyInTwoUses(jspatchSigner.file, also: SignedRelease.entries)
             }
         }
@@ -136,7 +141,7 @@ package struct ReleaseBuilder: Sendable {
         rollouts: [PatchID: Int] = [:]
     ) async throws(SigningError) -> MadeRelease {
         try check(rootOfTrust.app, channel, in: source.place)
-        try source.checkUse(ofEntryKey: entrySigner)
+        if let entrySigner { try source.checkUse(ofEntryKey: entrySigner) }
         let change = ProposedChange.promote(from: source.contents.channel, rollouts: rollouts)
         let (draft, packages) = try drafts(change, over: base, source: source)
         return try await sign(draft, packages, channel: channel, DescribedContents(), source: source)
@@ -145,7 +150,7 @@ package struct ReleaseBuilder: Sendable {
     /// Makes a release with the list of an older release of the channel.
     package func rollBack(to older: BaseRelease) async throws(SigningError) -> MadeRelease {
         try check(rootOfTrust.app, older.contents.channel, in: older.place)
-        try older.checkUse(ofEntryKey: entrySigner)
+        if let entrySigner { try older.checkUse(ofEntryKey: entrySigner) }
         let (draft, packages) = try drafts(.rollBack(to: older.release.header.roleVersion), over: base, source: older)
         return try await sign(draft, packages, channel: older.contents.channel, DescribedContents(), source: older)
     }
@@ -216,6 +221,21 @@ package struct ReleaseBuilder: Sendable {
         }
     }
 
+    /// The entry key, or without one the base's entry key that signed all rows.
+    ///
+    /// A key that the base no longer lists is never used again: it may have been stolen.
+    private func entrySigning(of draft: ReleaseDraft) throws(SigningError) -> EntrySigning {
+        if let entrySigner { return EntrySigning(entrySigner) }
+        let missing = SigningError.noKey("\(RootOfTrustPlan.entry).key", in: rootOfTrust.folder)
+        let used = Set(draft.rows.map { $0.known?.keyID })
+        guard let base else { throw missing }
+        let keys = base.entryKeys.keys.values.sorted { EntryKeys.id(of: $0) < EntryKeys.id(of: $1) }
+        let signed = keys.first { used.isEmpty || used == [EntryKeys.id(of: $0)] }
+        guard let key = signed else { throw missing }
+        try rootOfTrust.checkEntryKey(key, of: base.place)
+        return EntrySigning(keeping: key, orElse: missing)
+    }
+
     /// - Parameter packages: nil uses the base's wires.
     private func sign(
         _ draft: ReleaseDraft,
@@ -246,7 +266,7 @@ package struct ReleaseBuilder: Sendable {
             object: { assembly.object($0) },
             fetched: fetched
         ).make(packages)
-        let signing = EntrySigning(entrySigner)
+        let signing = try entrySigning(of: draft)
         let jobs = assembly.jobs(knownBy: signing.keyID)
         let progress = progress
         let signatures = try await signing.sign(jobs) { progress(.signing, $0) }
@@ -255,7 +275,7 @@ package struct ReleaseBuilder: Sendable {
             .sign(draft.rows) { progress(.signingJSPatch, $0) }
         var release = assembly.release(
             signatures: signatures.map(\.bytes),
-            by: entrySigner.publicKey,
+            by: signing.publicKey,
             keeping: keptEntryKeys,
             jspatch: jspatch,
             gateways: made.gateways,
