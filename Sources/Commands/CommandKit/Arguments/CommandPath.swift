@@ -42,15 +42,15 @@ package struct CommandPath {
         let choices = commands[commands.count - 1].configuration.subcommands.filter { $0.configuration.shouldDisplay }
         let meant = other.nearest(among: choices.map { $0._commandName })
         return Failure(
-            "\(text) has no command \(other)",
-            hint: meant.map { "did you mean \(text) \($0)?" }
-                ?? (hasDefault ? nil : "\(text) --help lists the commands"),
+            "\(typed) has no command \(other)",
+            hint: meant.map { "did you mean \(typed) \($0)?" }
+                ?? (hasDefault ? nil : "\(typed) --help lists the commands"),
             code: .usage
         )
     }
 
     /// The command as it is typed, such as `patchsrv audit list`.
-    var text: String { commands.map { $0._commandName }.joined(separator: " ") }
+    var typed: String { commands.map { $0._commandName }.joined(separator: " ") }
 
     /// Adds the version, the topics and the exit codes of the command's group, which are unknown to the parser, to a help text.
     func completed(_ text: String) -> String {
@@ -59,7 +59,7 @@ package struct CommandPath {
             lines.insert("  --version               Show the version.", at: help)
         }
         if commands.count == 1, lines.last?.hasPrefix("  See '") ?? false {
-            lines.append("  See '\(text) help topics' for the pages.")
+            lines.append("  See '\(typed) help topics' for the pages.")
         }
         if !lines.contains(ExitCodes.heading), let usage = lines.firstIndex(where: { $0.hasPrefix("USAGE: ") }),
             let codes = commands.reversed().lazy.compactMap({ ExitCodes.section(of: $0.configuration.discussion) })

@@ -90,7 +90,7 @@ extension AsyncParsableCommand {
             let text = fullMessage(for: error, columns: 100_000)
             if text.hasPrefix("OVERVIEW: ") || text.hasPrefix("USAGE: ") {
                 let all = asked.completed(text)
-                let help = arguments.first == "help" ? all : HelpSummary(all, of: asked.text).text
+                let help = arguments.first == "help" ? all : HelpSummary(all, of: asked.typed).text
                 return .prints(HelpText(help).lines(columns: columns).joined(separator: "\n"))
             }
             guard text.withoutParsersError != nil else { return .answers(error, text: text) }

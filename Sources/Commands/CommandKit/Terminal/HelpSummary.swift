@@ -4,7 +4,7 @@
 /// option. `patchsign help release make` prints the whole text.
 package struct HelpSummary: Sendable {
     /// The lines of a screen of 80 columns.
-    package static let screen = 48
+    package static let screen = 50
     private static let columns = 80
     private static let examples = 3
     /// The longest description of an option, two lines of the table.
@@ -40,23 +40,36 @@ package struct HelpSummary: Sendable {
     private static func fits(_ text: String) -> Bool { HelpText(text).lines(columns: columns).count <= screen }
 
     private func summary(of sections: [HelpSection], _ detail: Detail) -> String {
-        let order: [HelpSection.Kind] = [.overview, .examples, .usage, .arguments, .options, .group, .subcommands]
-        let parts = order.flatMap { kind in sections.filter { $0.kind == kind } }.map { section -> [String] in
-            switch section.kind {
-            case .overview: section.firstParagraphs
-            case .examples: [section.heading] + section.rows.filter { $0.hasPrefix("  patch") }.prefix(Self.examples)
-            case .group where detail != .sentences: [section.heading, "  " + section.names.joined(separator: ", ")]
-            case .arguments, .options, .group:
-                [section.heading] + section.rows.map { Self.shortened($0, toLine: detail == .lines) }
-            case .usage: [section.heading] + section.rows
-            case .subcommands:
-                [section.heading]
-                    + (detail == .lines ? section.rows.map { Self.shortened($0, toLine: true) } : section.rows)
-            case .exitCodes: []
-            }
+        func all(_ kind: HelpSection.Kind) -> [HelpSection] { sections.filter { $0.kind == kind } }
+        func shortened(_ kind: HelpSection.Kind) -> [[String]] {
+            all(kind).map { [$0.heading] + $0.rows.map { Self.shortened($0, toLine: detail == .lines) } }
         }
-        let texts = parts.map { $0.joined(separator: "\n") }
+        let parts: [[[String]]] = [
+            all(.overview).map(\.firstParagraphs),
+            all(.examples).map { section in
+                [section.heading]
+                    + section.rows.filter { $0.hasPrefix("  patch") }.prefix(detail == .lines ? 2 : Self.examples)
+            },
+            all(.usage).map { [$0.heading] + $0.rows },
+            shortened(.arguments),
+            shortened(.options),
+            detail == .sentences ? shortened(.group) : Self.named(all(.group)),
+            detail == .lines ? shortened(.subcommands) : all(.subcommands).map { [$0.heading] + $0.rows },
+        ]
+        let texts = parts.joined().map { $0.joined(separator: "\n") }
         return (texts + ["In full, with exit codes: `\(fullHelp)`"]).joined(separator: "\n\n")
+    }
+
+    /// One section for the options of all groups, with a row for each group.
+    private static func named(_ groups: [HelpSection]) -> [[String]] {
+        guard !groups.isEmpty else { return [] }
+        return [
+            ["MORE OPTIONS:"]
+                + groups.map { group in
+                    let title = "  " + group.heading.dropLast()
+                    return title + padding(of: title[...]) + group.names.joined(separator: ", ")
+                }
+        ]
     }
 
     private var fullHelp: String {
