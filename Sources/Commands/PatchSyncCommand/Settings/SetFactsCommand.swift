@@ -63,7 +63,7 @@ struct SetFactsCommand: AsyncParsableCommand {
     @OptionGroup(title: "Device") var facts: FactOptions
     @OptionGroup(title: "Server") var servers: ServerOptions
 
-    @OptionGroup(title: "Metered networks") var metered: MeteredOptions
+    @OptionGroup(title: "Metered") var metered: MeteredOptions
     @OptionGroup(title: "Limits") var share: ShareOptions
     @OptionGroup(title: "Approval") var policy: PolicyOptions
 

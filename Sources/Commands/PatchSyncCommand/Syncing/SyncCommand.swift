@@ -76,7 +76,7 @@ struct SyncCommand: AsyncParsableCommand {
 
     @OptionGroup(title: "Network") var network: NetworkOptions
 
-    @OptionGroup(title: "Metered networks") var metered: MeteredOptions
+    @OptionGroup(title: "Metered") var metered: MeteredOptions
 
     func validate() throws {
         if let appVersion, AppVersion(appVersion) == nil { throw ValidationError("--app-version \(AppVersion.rule)") }
