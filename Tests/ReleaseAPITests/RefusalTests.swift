@@ -1,6 +1,5 @@
 import HTTPAPI
 import HTTPCore
-import NIOConcurrencyHelpers
 import NIOCore
 import NIOHTTP1
 import PatchFormat
@@ -214,10 +213,8 @@ struct RefusalTests {
             let plain = FileRequest(method: method, path: try RequestPath(parsing: path))
             let request = body.map { plain.with($0) } ?? plain
             guard let path = AnswerPath(request.path) else { return "no question" }
-            guard case .stream(let answer) = await answers.answer(request, at: path) else { return "no answer" }
-            let response = NIOLockedValueBox("")
-            try await answer.send { piece in response.withLockedValue { $0 += String(buffer: piece) } }
-            return "\(answer.status.code) \(try Self.words(response.withLockedValue(\.self)))"
+            guard case .bytes(let answer) = await answers.answer(request, at: path) else { return "no answer" }
+            return "\(answer.status.code) \(try Self.words(String(decoding: answer.bytes, as: UTF8.self)))"
         }
         let read = try await asked(.GET)
         #expect(read == "405 this takes POST")
