@@ -61,7 +61,7 @@ struct AnswerTests {
                 #expect(raised.output.contains("2 of 4"), "\(raised)")
                 #expect(try await tips(devices) == 4)
                 let lowered = try await dial(site, "--headcount", "tip@1=3")
-                #expect(lowered.code == 8 && lowered.errors.contains("never lowered"), "\(lowered)")
+                #expect(lowered.code == 8 && lowered.errors.contains("can only be raised"), "\(lowered)")
                 let kept = try await dial(site).done()
                 #expect(kept.output.contains("4 of 4"), "\(kept)")
             }
@@ -171,7 +171,7 @@ struct AnswerTests {
             let counted = try await turn(3)
             #expect(counted.0 == 200 && counted.1.contains(#""headcount":3"#), "\(counted)")
             let lowered = try await turn(2)
-            #expect(lowered.0 == 409 && lowered.1.contains("never lowered"), "\(lowered)")
+            #expect(lowered.0 == 409 && lowered.1.contains("can only be raised"), "\(lowered)")
         }
     }
 }

@@ -129,7 +129,7 @@ struct DownloadTests {
                 let alone = try await device.sync()
                 #expect(alone.code == 5, "\(alone)")
                 let plain = try await device("set", "--pin", "sha256/AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=")
-                #expect(plain.code == 3 && plain.text.contains("is asked without TLS"), "\(plain)")
+                #expect(plain.code == 3 && plain.text.contains("is contacted without TLS"), "\(plain)")
             }
         }
     }
@@ -211,7 +211,7 @@ struct DownloadTests {
             let device = Device(store: world.path("device"))
             let none = "sha256/AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="
             let plain = try await device("init", "--root", world.root.string, "--server", refused, "--pin", none)
-            #expect(plain.code == 3 && plain.text.contains("is asked without TLS"), "\(plain)")
+            #expect(plain.code == 3 && plain.text.contains("is contacted without TLS"), "\(plain)")
             let root = world.root.string
             let wrong = try await device("init", "--root", root, "--server", "https://a.test", "--ca", root)
             #expect(wrong.code == 4 && wrong.text.contains("no certificate of an authority"), "\(wrong)")

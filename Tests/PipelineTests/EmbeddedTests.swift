@@ -206,7 +206,7 @@ struct EmbeddedTests {
             let device = Device(store: world.path("device"))
             let refused = try await device("init", "--embedded", app.string, "--server", "http://127.0.0.1:9")
             #expect(refused.code == 3, "\(refused)")
-            #expect(refused.errors.contains("web 1.0.0 app/main.js: md5 of the bytes"), "\(refused)")
+            #expect(refused.errors.contains("web 1.0.0 app/main.js: the md5 does not match its entry"), "\(refused)")
             #expect(!FileManager.default.fileExists(atPath: device.store.string))
         }
     }

@@ -69,8 +69,8 @@ struct ForgedEntryTests {
         Forgery("asset_moved|patchId|admin", main, rsa, judge: notSigned),
         Forgery("asset_moved|path|app/boot.js", main, rsa, judge: notSigned),
         Forgery("asset_takes_place_of_other", main, rsa, judge: notSigned),
-        Forgery("asset_wrong_but_signed|md5", main, "md5 of the bytes", judge: "md5 is "),
-        Forgery("asset_wrong_but_signed|sha1", main, "sha1 of the bytes", judge: "sha1 is "),
+        Forgery("asset_wrong_but_signed|md5", main, "the md5 does not match its entry", judge: "md5 is "),
+        Forgery("asset_wrong_but_signed|sha1", main, "the sha1 does not match its entry", judge: "sha1 is "),
         Forgery(
             "column_bytes|keyid",
             main,
@@ -122,7 +122,7 @@ struct ForgedEntryTests {
             judge: "manifest says format",
             code: 9
         ),
-        Forgery("manifest_digest_unsigned", "web 2.0.0 manifest: md5 of the bytes", judge: "web 2.0.0 manifest: md5"),
+        Forgery("manifest_digest_unsigned", "web 2.0.0 manifest: the md5 does not match its entry", judge: "web 2.0.0 manifest: md5"),
     ])
     func `of a bundle refuses that bundle, and everything else comes`(_ forgery: Forgery) async throws {
         try await forgery.expect(taken: .allButWeb)

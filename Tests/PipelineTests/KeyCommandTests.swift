@@ -163,7 +163,7 @@ struct JSPatchCommandTests {
             try await run(.patchsign, check + ["--signature", text, "--base64"]).done()
             try write("main();\n", to: file)
             let refused = try await run(.patchsign, check + ["--signature", raw])
-            #expect(refused.code == 3 && refused.errors.contains("the signature is over "), "\(refused)")
+            #expect(refused.code == 3 && refused.errors.contains("the signature covers "), "\(refused)")
         }
     }
 

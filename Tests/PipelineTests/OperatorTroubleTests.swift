@@ -160,8 +160,8 @@ struct OperatorTroubleTests {
                 ).done()
                 #expect(
                     taken.output.hasSuffix(
-                        "  a running patchsrv serve whose passphrase does not open this key signs nothing (see its /readyz): start it "
-                            + "again\n"
+                        "  a running patchsrv serve whose passphrase does not open this key signs nothing (see its /readyz): "
+                            + "restart it\n"
                     ),
                     "\(taken)"
                 )

@@ -41,7 +41,7 @@ struct TwoServersTests {
                         "error: port \(port) of 127.0.0.1 is in use by patchsrv \\(process [0-9]+\\)\n"
                     )
                     let hint =
-                        "hint: stop the program that listens there, or name another with \(option) (0 takes any free one)\n"
+                        "hint: stop the program that listens there, or name another with \(option) (0 uses any free one)\n"
                     #expect(taken.errors.contains(line) && taken.errors.hasSuffix(hint), "\(taken)")
                 }
             }
