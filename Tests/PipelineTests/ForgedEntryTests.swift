@@ -122,7 +122,11 @@ struct ForgedEntryTests {
             judge: "manifest says format",
             code: 9
         ),
-        Forgery("manifest_digest_unsigned", "web 2.0.0 manifest: the md5 does not match its entry", judge: "web 2.0.0 manifest: md5"),
+        Forgery(
+            "manifest_digest_unsigned",
+            "web 2.0.0 manifest: the md5 does not match its entry",
+            judge: "web 2.0.0 manifest: md5"
+        ),
     ])
     func `of a bundle refuses that bundle, and everything else comes`(_ forgery: Forgery) async throws {
         try await forgery.expect(taken: .allButWeb)

@@ -10,7 +10,10 @@ struct PublishTests {
             "objects/*/$(sha256sum $SOURCE/scripts/fix.js | cut -c1-64)", Int32(3),
             "fix 2: the md5 does not match its entry"
         ),
-        ("objects/*/$(sha256sum $SOURCE/web/app/main.js | cut -c1-64)", 3, "web 2.0.0 app/main.js: the md5 does not match its entry"),
+        (
+            "objects/*/$(sha256sum $SOURCE/web/app/main.js | cut -c1-64)", 3,
+            "web 2.0.0 app/main.js: the md5 does not match its entry"
+        ),
         ("targets/production/patchlist.json", 3, "production/patchlist.json: its sha256 is not the signed one"),
         (
             "targets/production/web/2.0.0/manifest.json", 3,
