@@ -69,7 +69,7 @@ struct FirstFixTests {
                     let release = blocks[3].trimmingCharacters(in: .newlines)
                     let fixed = try await shell("\(token)\(release) \(pass)\n\(blocks[4])", in: lunch)
                     #expect(fixed.contains("published production 2 of \(Self.app)\n"), "\(fixed)")
-                    _ = try await device.line(with: "synced: release 2, something new is here", from: seen)
+                    _ = try await device.line(with: "synced: release 2, a new version is here", from: seen)
                     _ = try await shell("patchsync switch --store device", in: lunch)
                     try await start("1.0.1", of: device, from: seen, in: lunch)
                     let releases = try await shell("\(export)\n\(blocks[5])", in: lunch)
@@ -78,7 +78,7 @@ struct FirstFixTests {
                     let rollback = blocks[6].trimmingCharacters(in: .newlines)
                     let undone = try await shell("\(export)\n\(rollback) --yes \(pass)", in: lunch)
                     #expect(undone.contains("published production 3 of \(Self.app)\n"), "\(undone)")
-                    _ = try await device.line(with: "synced: release 3, something new is here", from: seen)
+                    _ = try await device.line(with: "synced: release 3, a new version is here", from: seen)
                     _ = try await shell("patchsync switch --store device", in: lunch)
                     try await start("1.0.0", of: device, from: seen, in: lunch)
                 }
