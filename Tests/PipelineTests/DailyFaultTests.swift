@@ -136,7 +136,7 @@ struct DailyFaultTests {
             try await world.withServer(of: world.shop.site2) { server in
                 let device = try await world.settledDevice(server: server.url)
                 let late = try await device.sync(at: "+8 days")
-                #expect(late.code == 3 && late.errors.contains("What is installed keeps running"), "\(late)")
+                #expect(late.code == 3 && late.errors.contains("The active version keeps running"), "\(late)")
                 try await device.serving { page in try await page.expect(release: 1) }
                 try await device.sync().done()
                 try await device.expectWhole(2)

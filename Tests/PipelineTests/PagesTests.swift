@@ -209,7 +209,7 @@ struct PagesTests {
             #expect(set.code == 4 && set.text.contains("upstream must be http:// or https://"), "\(set)")
             try write("upstream: http://127.0.0.1:1\nroutes: \(file.string)\n", to: settings)
             let read = try await run(.patchsrv, ["pages", "--config", settings.string])
-            #expect(read.code == 4 && read.text.contains("routes[0].keep is not a member"), "\(read)")
+            #expect(read.code == 4 && read.text.contains("routes[0].keep is not a known member"), "\(read)")
             let port = try await run(.patchsrv, ["pages", "--upstream", "http://x", "--metrics-port", "70000"])
             #expect(port.code == 64 && port.text.contains("--metrics-port must be from 0 to 65535"), "\(port)")
             let upstream = try await run(.patchsrv, ["pages", "--upstream", "ftp://x"])
