@@ -103,7 +103,7 @@ struct DeviceCommandTests {
                 #expect(try await page.get("/").status == 200)
             }
             let shared = try await device("set").done()
-            #expect(shared.output.contains("gets\n") && !shared.output.contains("next start"), "\(shared)")
+            #expect(shared.output.contains("receives\n") && !shared.output.contains("next start"), "\(shared)")
             let before = try await StoreDigest(of: device.store)
             let missing = world.path("missing")
             let embedded = try await device("set", "--embedded", missing.string)
