@@ -29,7 +29,7 @@ struct OldMetadataTests {
                 #expect(
                     aDayLater.code == 3
                         && aDayLater.errors.contains(
-                            "warning: the server is behind: its timestamp is version 2, and 3 is known"
+                            "warning: the server is behind: its timestamp is version 2, but version 3 is known and was kept"
                         ),
                     "\(aDayLater)"
                 )

@@ -51,7 +51,9 @@ struct RestoreTests {
                 let sync = try await device.sync()
                 #expect(
                     sync.code == 0
-                        && sync.output.contains("the server is behind: its timestamp is version 2, but version 4 is known and was kept"),
+                        && sync.output.contains(
+                            "the server is behind: its timestamp is version 2, but version 4 is known and was kept"
+                        ),
                     "\(sync)"
                 )
             }
