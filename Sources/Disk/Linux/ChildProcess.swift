@@ -3,8 +3,8 @@ import Glibc
 
 /// Runs a command once and waits for it.
 ///
-/// On timeout, its whole process group is killed, if it has one of its own. The input is a file in memory. A command may read it or not, at any pace, so
-/// this process can neither block nor receive SIGPIPE.
+/// On timeout, its whole process group is killed, if it has one of its own. The input is a file in memory. A command may read it or
+/// not, at any pace, so this process can neither block nor receive SIGPIPE.
 package enum ChildProcess {
     /// The exit status of a command and its output.
     package struct Outcome: Equatable, Sendable {

@@ -18,8 +18,8 @@ package final class StoreLogWriter: Sendable {
     package func take(_ event: DeviceEvent) { take([event]) }
 
     /// Writes events that belong together with one append.
-    package func take(_ versionsJSON: [DeviceEvent]) {
-        let news = events.withLockedValue { events in versionsJSON.flatMap { events.take($0) } }
+    package func take(_ newEvents: [DeviceEvent]) {
+        let news = events.withLockedValue { events in newEvents.flatMap { events.take($0) } }
         log.append(news.filter(isNews).map { $0.logged(at: now(), by: program) })
     }
 

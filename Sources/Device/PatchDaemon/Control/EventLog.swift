@@ -34,12 +34,12 @@ package final class EventLog: Sendable {
     }
 
     /// Takes events that belong together, with one append to the store's own log.
-    package func take(_ told: [DeviceEvent], from name: String, keptIn file: StoreLog? = nil) {
+    package func take(_ newEvents: [DeviceEvent], from name: String, keptIn file: StoreLog? = nil) {
         let time = now()
         var news: [DeviceEvent] = []
         hub.add { first in
             news = mappings.withLockedValue { mappings in
-                told.flatMap { mappings[name, default: DeviceEvents()].take($0) }
+                newEvents.flatMap { mappings[name, default: DeviceEvents()].take($0) }
             }
             return news.enumerated().map { offset, event in
                 let json = event.json(at: time, store: name, id: hub.id(first + offset))
