@@ -80,7 +80,7 @@ extension SyncError {
             "this app has no channel \(role): follow another with `patchsync switch --channel`. The active version keeps "
                 + "running."
         case .trust(.noChannel(_, known: [])):
-            "its release engineer makes one with `patchsign delegate` and publishes it. What is installed keeps running."
+            "its release engineer makes one with `patchsign delegate` and publishes it. The active version keeps running."
         case .trust(.noChannel(let channel, let known)):
             "follow one of them with `patchsync switch --channel \(channel.nearest(among: known) ?? "NAME")`. The active "
                 + "version keeps running."
@@ -130,11 +130,11 @@ extension TLSFault {
         case .wrongHostName:
             "use the name in the certificate, or give the server a certificate for its name; if the network requires a login, log in."
         case .unknownIssuer:
-            "name its authority with `set --ca`, or install it in the system; otherwise a captive portal or proxy answers in its place."
+            "if its authority is your own, name it with `set --ca` or install it in the system; if not, a captive portal or proxy answers in its place."
         case .expired: "the server needs a new certificate; or this device's clock is ahead."
         case .notYetValid: "check this device's clock."
         case .notTLS: "use http://, or the port where the server speaks TLS."
-        case .pinMismatch: "pin the server's new key with `set --pin`; otherwise an attacker intercepts the connection."
+        case .pinMismatch: "if the server has a new key, pin it with `set --pin`; if not, an attacker intercepts the connection."
         case .notEncrypted: "--pin and --ca require https:// for the server and every mirror."
         case .noAuthority: "--ca requires certificates in PEM."
         case .handshake: "the server must speak TLS 1.2 or 1.3."
