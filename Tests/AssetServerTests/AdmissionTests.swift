@@ -122,6 +122,21 @@ struct AdmissionTests {
         #expect(outcome(try admission(target, [("Sec-Fetch-Mode", "cors"), ("Accept", "text/html")])).hasPrefix("in"))
     }
 
+    @Test func `is sent on to a path that can name no file as the client spells it`() throws {
+        let headers = HTTPHeaders([("Sec-Fetch-Mode", "navigate"), AssetServer.host])
+        let target = "/package/@types%2Fnode/?cdvToken=\(Self.token.text)&x=%2F"
+        let request = try FileRequest(getting: target, headers: headers, keepsEncoded: true)
+        let session = Session(port: AssetServer.port, pass: Self.pass)
+        guard
+            case .answered(.refused(.seeOther, _, let fields)) =
+                Admission(request, to: Access(token: Self.token, under: .shared), in: session)
+        else {
+            Issue.record("not sent on")
+            return
+        }
+        #expect(fields["Location"] == ["/package/@types%2Fnode/?x=%2F"])
+    }
+
     /// A strict cookie does not travel with a redirect that another site began.
     @Test func `goes on by itself when another site opened the page`() throws {
         let fields = [("Sec-Fetch-Mode", "navigate"), ("Sec-Fetch-Site", "cross-site")]

@@ -18,6 +18,15 @@ struct FieldMeaningsTests {
         #expect(HTTPHeaders().mediaType == "" && !HTTPHeaders().isPage)
     }
 
+    @Test func `names the accepted media types in their order, without refused ones`() {
+        let fields = HTTPHeaders([
+            ("Accept", "TEXT/HTML;level=1, text/htmlx;q=0.001,image/png; Q=0.000"), ("accept", ",*/*;q=0"),
+            ("accept", "image/webp;q=1"),
+        ])
+        #expect(fields.acceptedTypes == ["text/html", "text/htmlx", "image/webp"])
+        #expect(HTTPHeaders().acceptedTypes == [])
+    }
+
     @Test func `says by whole names who may keep an answer, and for how long`() {
         let fields = HTTPHeaders([
             ("Cache-Control", "Private, MAX-AGE = 60,,"),

@@ -176,9 +176,8 @@ package enum Admission: Sendable {
     ///
     /// A strict cookie is not sent on a redirect that began at another site. The page then forwards by itself.
     private static func forwarding(_ request: FileRequest, query: String?, _ fields: HTTPHeaders) -> FileAnswer {
-        var location = request.path.segments.map { "/\(URLLayout.percentEncoded($0))" }.joined()
-        if request.path.hasTrailingSlash { location += "/" }
-        if let query { location += "?\(query)" }
+        // A name such as `a%2Fb` would be another one if it were encoded again.
+        let location = request.spelledPath + (query.map { "?\($0)" } ?? "")
         var fields = fields
         fields.add(name: "Cache-Control", value: "no-store")
         let site = request.headers.first(name: "Sec-Fetch-Site")
@@ -209,6 +208,6 @@ extension FileRequest {
     var isNavigation: Bool {
         guard method == .GET || method == .HEAD else { return false }
         if let mode = headers.first(name: "Sec-Fetch-Mode") { return mode == "navigate" }
-        return headers["Accept"].contains { $0.contains("text/html") }
+        return headers.acceptedTypes.contains("text/html")
     }
 }

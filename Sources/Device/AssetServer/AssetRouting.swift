@@ -79,7 +79,7 @@ enum ExpectedResponse: Equatable, Sendable {
     init(_ request: FileRequest) {
         let type = ContentType.of(path: request.path.text)
         let isNamedAsFile = type != ContentType.unknown && type != "text/html" && type != "application/xhtml+xml"
-        let accepted = Self.accepted(by: request)
+        let accepted = request.headers.acceptedTypes
         let wantsHTML = accepted.contains("text/html") || accepted.contains("application/xhtml+xml")
         // No type is preferred, unlike in a request for an image, which lists `image/…` first.
         let takesAnything = accepted.first == "*/*" || request.headers["Accept"].allSatisfy(\.isEmpty)
@@ -95,17 +95,6 @@ enum ExpectedResponse: Equatable, Sendable {
             default: false
             }
         self = isPage ? .page : .other
-    }
-
-    /// The media types of `Accept` in their order, without those that are refused by `q=0` (RFC 9110 §12.5.1).
-    private static func accepted(by request: FileRequest) -> [String] {
-        request.headers["Accept"].flatMap { $0.split(separator: ",") }.filter { range in
-            !range.split(separator: ";").dropFirst().contains { parameter in
-                let text = parameter.filter { $0 != " " && $0 != "\t" }.lowercased()
-                return text.hasPrefix("q=0") && text.dropFirst(3).allSatisfy { $0 == "." || $0 == "0" }
-            }
-        }
-        .map { HTTPHeaders.mediaType(String($0)) }
     }
 
     /// Whether files of this type are parts of pages.

@@ -64,9 +64,8 @@ struct PageRequest: Equatable, Sendable {
             text.lowercased().hasPrefix("http://\(host.lowercased())/")
         else { return nil }
         let url = text.prefix { $0 != "#" }
-        guard let asked = try? FileRequest(getting: String(url), headers: [:], keepsEncoded: true) else { return nil }
-        let query = url.firstIndex(of: "?").map { String(url[url.index(after: $0)...]) }
-        return Address(path: asked.path.text, query: Admission.takeToken(from: query).query)
+        guard let target = try? RequestTarget(parsing: String(url), keepsEncoded: true) else { return nil }
+        return Address(path: target.path.text, query: Admission.takeToken(from: target.query).query)
     }
 }
 

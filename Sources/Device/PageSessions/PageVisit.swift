@@ -1,4 +1,5 @@
 import APIProxy
+import HTTPCore
 import HTTPFiles
 import NIOHTTP1
 import PageDiff
@@ -29,6 +30,6 @@ struct PageVisit: Sendable {
             !request.headers.contains(name: PageField.acceptDiff)
         else { return false }
         if let destination = request.headers.first(name: "Sec-Fetch-Dest") { return destination == "document" }
-        return request.headers["Accept"].contains { $0.lowercased().contains("text/html") }
+        return request.headers.acceptedTypes.contains("text/html")
     }
 }

@@ -12,6 +12,17 @@ extension HTTPHeaders {
         contentType.drop { $0 == " " || $0 == "\t" }.prefix { !" \t;,".contains($0) }.lowercased()
     }
 
+    /// The media types of `Accept` in their order, without those that are refused by `q=0` (RFC 9110 §12.5.1).
+    package var acceptedTypes: [String] {
+        self["Accept"].flatMap { $0.split(separator: ",") }.filter { range in
+            !range.split(separator: ";").dropFirst().contains { parameter in
+                let text = parameter.filter { $0 != " " && $0 != "\t" }.lowercased()
+                return text.hasPrefix("q=0") && text.dropFirst(3).allSatisfy { $0 == "." || $0 == "0" }
+            }
+        }
+        .map { Self.mediaType(String($0)) }
+    }
+
     package var cacheDirectives: CacheDirectives { CacheDirectives(self["Cache-Control"]) }
 }
 
