@@ -134,7 +134,8 @@ extension TLSFault {
         case .expired: "the server needs a new certificate; or this device's clock is ahead."
         case .notYetValid: "check this device's clock."
         case .notTLS: "use http://, or the port where the server speaks TLS."
-        case .pinMismatch: "if the server has a new key, pin it with `set --pin`; if not, an attacker intercepts the connection."
+        case .pinMismatch:
+            "if the server has a new key, pin it with `set --pin`; if not, an attacker intercepts the connection."
         case .notEncrypted: "--pin and --ca require https:// for the server and every mirror."
         case .noAuthority: "--ca requires certificates in PEM."
         case .handshake: "the server must speak TLS 1.2 or 1.3."
