@@ -41,6 +41,6 @@ struct HTTPDateTests {
             texts == Array(repeating: "Thu, 01 Jan 1970 00:00:00 GMT", count: 2) + ["Thu, 01 Jan 1970 00:00:01 GMT"]
         )
         #expect(latest.second == 1 && latest.text == texts[2])
-        #expect(latest.text.utf8.count == HTTPDate.length)
+        #expect(latest.text.utf8.count == 29)
     }
 }

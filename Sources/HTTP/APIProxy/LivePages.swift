@@ -46,13 +46,7 @@ package struct LivePages: Equatable, Sendable {
 
     /// Whether `name` is a token (RFC 6265 §4.1.1).
     private static func isCookieName(_ name: String) -> Bool {
-        let others = Set("!#$%&'*+-.^_`|~".utf8)
-        return !name.isEmpty && name.utf8.count <= cookieNameLimit
-            && name.utf8.allSatisfy { byte in
-                let isLetterOrDigit =
-                    (0x30...0x39).contains(byte) || (0x41...0x5A).contains(byte) || (0x61...0x7A).contains(byte)
-                return isLetterOrDigit || others.contains(byte)
-            }
+        !name.isEmpty && name.utf8.count <= cookieNameLimit && name.utf8.allSatisfy(\.isTokenCharacter)
     }
 
     /// Returns the account of a request, or nil if it has none.

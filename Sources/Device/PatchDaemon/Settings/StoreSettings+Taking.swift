@@ -1,4 +1,5 @@
 import APIProxy
+import HTTPCore
 import HTTPFiles
 import PatchFormat
 package import SystemPackage
@@ -38,7 +39,7 @@ extension StoreSettings {
         case .origin: origins = try value.items(setting) { Self.isOrigin($0) ? $0 : nil }
         case .header: headers = try value.items(setting) { Header($0) }
         case .charset:
-            charset = try parsed(text, setting) { $0.utf8.allSatisfy(Self.isTokenCharacter) ? $0 : nil }
+            charset = try parsed(text, setting) { $0.utf8.allSatisfy(\.isTokenCharacter) ? $0 : nil }
         case .type: types = Dictionary(try value.items(setting, Self.type)) { $1 }
         case .dialect: dialect = text == "gcdwebserver" ? .gcdWebServer(name: "GCDWebServer") : .rfc9110
         case .proxy:
@@ -77,18 +78,13 @@ extension StoreSettings {
         }
         return (parts[0].lowercased(), String(parts[1]))
     }
-
-    fileprivate static func isTokenCharacter(_ byte: UInt8) -> Bool {
-        (0x30...0x39).contains(byte) || (0x41...0x5A).contains(byte) || (0x61...0x7A).contains(byte)
-            || "!#$%&'*+-.^_`|~".utf8.contains(byte)
-    }
 }
 
 extension StoreSettings.Header {
     /// - Parameter text: `Name: value`. `Name:` removes the field.
     package init?(_ text: String) {
         let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
-        guard parts.count == 2, !parts[0].isEmpty, parts[0].utf8.allSatisfy(StoreSettings.isTokenCharacter) else {
+        guard parts.count == 2, !parts[0].isEmpty, parts[0].utf8.allSatisfy(\.isTokenCharacter) else {
             return nil
         }
         let value = parts[1].drop { $0 == " " }

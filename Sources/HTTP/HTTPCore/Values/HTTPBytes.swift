@@ -23,8 +23,7 @@ extension UInt8 {
     }
 
     /// Whether the byte is optional white space, `OWS`.
-    @inlinable
-    package var isOptionalWhitespace: Bool { self == 0x20 || self == 0x09 }
+    var isOptionalWhitespace: Bool { self == 0x20 || self == 0x09 }
 
     @inlinable
     package var isDigit: Bool { self >= UInt8(ascii: "0") && self <= UInt8(ascii: "9") }

@@ -3,9 +3,6 @@ import NIOConcurrencyHelpers
 
 /// The date of a message, `Sun, 06 Nov 1994 08:49:37 GMT` (IMF-fixdate, RFC 9110 §5.6.7).
 package enum HTTPDate {
-    /// The length in bytes of every date up to the year 9999.
-    package static let length = 29
-
     private static let latest = NIOLockedValueBox(Latest())
 
     package static var now: String { text(at: second) }
