@@ -117,19 +117,6 @@ struct PageEventsTests {
         for task in open { await task.value }
     }
 
-    @Test func `is remembered as ended until the next one begins`() async throws {
-        #expect(!events.ended(before: .zero), "there was none")
-        let page = Task { [stream = try #require(events.subscribe(after: nil, releases: { [] }))] in
-            for await _ in stream {}
-        }
-        #expect(!events.ended(before: .zero))
-        page.cancel()
-        await page.value
-        #expect(events.ended(before: .zero) && !events.ended(before: .seconds(86_400)))
-        let next = events.subscribe(after: nil, releases: { [] })
-        #expect(next != nil && !events.ended(before: .zero))
-    }
-
     /// A decision may be made twice for one request, and an answer may have no reader.
     @Test func `takes its place with the answer, and gives it back with that`() async throws {
         let server = AssetServer.open()

@@ -18,8 +18,6 @@ package final class PageEvents: Sendable {
         var recent = RecentPageEvents()
         var streams: [Int: AsyncStream<ByteBuffer>.Continuation] = [:]
         var nextStream = 0
-        /// When the last stream ended, if there was one and there is none.
-        var lastEnd: ContinuousClock.Instant?
         /// Signalled when a stream begins.
         var waiting: [AsyncStream<Never>.Continuation] = []
         var isOpen = true
@@ -34,7 +32,7 @@ package final class PageEvents: Sendable {
     ///
     /// Cancelling a stream's reader holds that task's lock, and sending to the stream waits for that lock. Therefore no code waits
     /// while it holds this lock.
-    private let ended = NIOLockedValueBox<[(stream: Int, at: ContinuousClock.Instant)]>([])
+    private let ended = NIOLockedValueBox<[Int]>([])
 
     package init(start: String) {
         self.start = start
@@ -42,16 +40,6 @@ package final class PageEvents: Sendable {
 
     package var sync: PageState.Sync { state.withLockedValue(\.page.sync) }
     package var streams: Int { withStreams(\.streams.count) }
-    /// Whether there were streams, and the last one ended so long ago.
-    ///
-    /// A page that reloads has one again within seconds.
-    package func ended(before time: Duration) -> Bool {
-        withStreams { state in
-            guard state.streams.isEmpty, let lastEnd = state.lastEnd else { return false }
-            return ContinuousClock.now - lastEnd >= time
-        }
-    }
-
     /// The last events, from the oldest to the newest.
     package var recent: [PageEvent] { state.withLockedValue { $0.recent.events.map(\.event) } }
 
@@ -112,7 +100,6 @@ package final class PageEvents: Sendable {
             continuation.yield(ByteBuffer(bytes: Array("retry: 1000\n\n".utf8) + first))
             state.nextStream += 1
             state.streams[state.nextStream] = continuation
-            state.lastEnd = nil
             defer { state.waiting = [] }
             return (state.nextStream, state.waiting)
         }
@@ -168,7 +155,7 @@ package final class PageEvents: Sendable {
     }
 
     private func forget(_ number: Int) {
-        ended.withLockedValue { $0.append((number, .now)) }
+        ended.withLockedValue { $0.append(number) }
     }
 
     /// Calls `body` with the state, after removing the streams that ended.
@@ -178,11 +165,10 @@ package final class PageEvents: Sendable {
                 defer { ended = [] }
                 return ended
             }
-            for (number, time) in gone {
+            for number in gone {
                 guard let stream = state.streams.removeValue(forKey: number) else { continue }
                 stream.onTermination = nil
                 stream.finish()
-                state.lastEnd = time
             }
             return body(&state)
         }

@@ -236,15 +236,8 @@ package actor LocalServer {
         try await updates.sync(wish)
     }
 
-    /// How long a page may have no event stream until it counts as closed.
-    private static let reloading = Duration.seconds(60)
-
     /// Whether a page may be open.
-    ///
-    /// A page without `launch.js` has no event stream, so its end is unknown.
-    package nonisolated var hasPages: Bool {
-        assets.events.streams > 0 || (assets.hasPages && !assets.events.ended(before: Self.reloading))
-    }
+    package nonisolated var hasPages: Bool { assets.hasPages || assets.events.streams > 0 }
 
     /// Starts the pending selection as the page API does.
     ///
